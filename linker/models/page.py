@@ -153,7 +153,8 @@ class Page(models.Model):
     event_day = models.DateField(null=True, blank=True, help_text="The last day of the event that the page is about")
 
     # Distinct other pages linking here from their body text, and linked from ours: ORPHAN in linker.models.querysets
-    # says what counts. Kept by the links import.
+    # says what counts. Kept by the links import; in no index, so that a page whose numbers change stays in its place
+    # (migration 0043 leaves room there).
     inlinks = models.IntegerField(default=0)
     outlinks = models.IntegerField(default=0)
     in_sidebar = models.BooleanField(
@@ -200,13 +201,6 @@ class Page(models.Model):
                     function="hashtextextended",
                 ),
                 name="page_by_name",
-            ),
-            # Counted for the overview, without the rows.
-            models.Index(
-                fields=["project", "category", "indexable", "inlinks"],
-                include=["missing_since"],
-                condition=PRESENT,
-                name="page_figures",
             ),
             models.Index(fields=["project"], condition=MISSING, name="page_missing"),
             # A few of all: the targets of a site-wide sidebar, see linker.models.linked.own_beside_sql.

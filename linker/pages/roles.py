@@ -4,7 +4,8 @@ receive."""
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +27,7 @@ from linker.storage.cursors import stream
 from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
     from django.db.models import Q
@@ -87,11 +88,10 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     by_rule = _by_rule(project)
     rows = stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
 
-    def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
-        facts = _facts(row, below, in_categories, pages)
-        found = find_role(facts, site)
-        before = _Role(*row[1:5])
-        return before, _Role(found.role.value, found.why[:300], found.day, by_rule(facts.url))
+    def decide(some: list[tuple[Any, ...]]) -> Iterator[_Role]:
+        for row, pages_below in zip(some, below.of([row[5] for row in some]), strict=True):
+            found = find_role(_facts(row, pages_below, in_categories, pages), site)
+            yield _Role(found.role.value, found.why[:300], found.day, by_rule(row[5]))
 
     changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
     return {"roles": _listed(_by_role(project, LINKABLE)), "roles_changed": changed}
@@ -107,9 +107,8 @@ def apply_role_rules(project: Project) -> int:
         AT_A_TIME,
     )
 
-    def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
-        before = _Role(*row[1:5])
-        return before, before._replace(by_rule=by_rule(row[5]))
+    def decide(some: list[tuple[Any, ...]]) -> Iterator[_Role]:
+        return (_Role(*row[1:4], by_rule(row[5])) for row in some)
 
     return _write(rows, decide, lambda done: None)
 
@@ -213,7 +212,7 @@ def _count_links(project: Project) -> tuple[int, int]:
         return pages, cursor.fetchone()[0]
 
 
-def _facts(row: tuple[Any, ...], below: _Below, in_categories: dict[tuple[int, str], int], pages: int) -> PageFacts:
+def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int) -> PageFacts:
     url, title, h1, language, text, size, counted, out, links_in, said, menus, category = row[5:]
     if text and len(text) < READ:
         words: int | None = len(text.split())
@@ -230,7 +229,7 @@ def _facts(row: tuple[Any, ...], below: _Below, in_categories: dict[tuple[int, s
         link_share=min(1.0, said / size) if size else 0.0,
         links_in=links_in,
         menu_share=menus / pages if pages else 0.0,
-        below=max(below.of(url), in_categories.get((category, plain(h1 or title)), 0) if in_categories else 0),
+        below=max(below, in_categories[category].get(plain(h1 or title), 0) if category in in_categories else below),
     )
 
 
@@ -246,34 +245,47 @@ class _Below:
         parents = array("q")
         query = f"SELECT url FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}"
         for (url,) in stream("addresses", query, [project.pk]):
-            above = _trunk(url).rpartition("/")[0]
-            while "/" in above:
-                parents.append(hash(above))
-                above = above.rpartition("/")[0]
+            parents.extend(_all_above(_trunk(url).rpartition("/")[0]))
         self.known: NDArray[np.int64]
         self.known, self.pages = np.unique(np.array(parents, dtype=np.int64), return_counts=True)
 
-    def of(self, url: str) -> int:
-        key = hash(_trunk(url))
-        place = int(np.searchsorted(self.known, key))
-        return int(self.pages[place]) if place < len(self.known) and self.known[place] == key else 0
+    def of(self, urls: Sequence[str]) -> list[int]:
+        """The pages below each of these addresses."""
+        if not len(self.known):
+            return [0] * len(urls)
+        keys = np.array([hash(_trunk(url)) for url in urls], dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.known, keys), len(self.known) - 1)
+        return np.where(self.known[places] == keys, self.pages[places], 0).tolist()
 
 
-def _pages_of_categories(project: Project) -> dict[tuple[int, str], int]:
-    """Live pages in each category and all below it, by the category above it (0: none) and its plain name.
+@lru_cache(maxsize=2**14)
+def _all_above(trunk: str) -> tuple[int, ...]:
+    """The hashes of an address and of all above it, without the host."""
+    hashes = []
+    while "/" in trunk:
+        hashes.append(hash(trunk))
+        trunk = trunk.rpartition("/")[0]
+    return tuple(hashes)
+
+
+_PagesIn = dict[int, dict[str, int]]
+
+
+def _pages_of_categories(project: Project) -> _PagesIn:
+    """Live pages in each category and all below it, by the category above it (0: none), then by its plain name.
 
     A page in the one and called like the other is the page of that category.
     """
     pages = Page.objects.filter(PRESENT, project=project, category__isnull=False).order_by()
     counts = Counter(dict(pages.values_list("category").annotate(Count("pk"))))
-    found: Counter[tuple[int, str]] = Counter()
+    found: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for category, parent, name in (
         Category.objects.filter(project=project).order_by("-depth").values_list("pk", "parent_id", "name")
     ):
-        found[parent or 0, plain(name)] += counts[category]
+        found[parent or 0][plain(name)] += counts[category]
         if parent is not None:
             counts[parent] += counts[category]
-    return dict(found)
+    return {parent: dict(names) for parent, names in found.items()}
 
 
 def _by_rule(project: Project) -> Callable[[str], str]:
@@ -281,6 +293,8 @@ def _by_rule(project: Project) -> Callable[[str], str]:
     rules = [
         (compile_pattern(rule.pattern), rule.role) for rule in RoleRule.objects.filter(project=project).order_by("pk")
     ]
+    if not rules:
+        return lambda url: ""
     return lambda url: next((role for pattern, role in rules if pattern.search(url)), "")
 
 
@@ -289,11 +303,11 @@ def _by_rule(project: Project) -> Callable[[str], str]:
 
 def _write(
     rows: Iterator[tuple[Any, ...]],
-    decide: Callable[[tuple[Any, ...]], tuple[_Role, _Role]],
+    decide: Callable[[list[tuple[Any, ...]]], Iterable[_Role]],
     progress: Callable[[int], None],
 ) -> int:
-    """Writes on the pages of `rows`, which begin with their ids, what `decide` says they are now, where that is not
-    what they were. Returns how many."""
+    """Writes on the pages of `rows`, which begin with their ids and what they were, what `decide` says of some of them
+    that they are now, where that is another thing. Returns how many."""
     done = changed = 0
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS stage_role")
@@ -301,7 +315,7 @@ def _write(
             "CREATE TEMP TABLE stage_role (id bigint, role text, why text, day date, by_rule text) ON COMMIT DROP"
         )
         while some := list(islice(rows, AT_A_TIME)):
-            new = [(row[0], *now) for row in some for before, now in [decide(row)] if now != before]
+            new = [(row[0], *now) for row, now in zip(some, decide(some), strict=True) if now != row[1:5]]
             if new:
                 copy_rows_in("stage_role", ("id", "role", "why", "day", "by_rule"), new)
             done += len(some)

@@ -55,7 +55,7 @@ def load_links(task: ImportTask) -> Counts:
         )
     merge.keep_destinations(project, pages.moves)
     task.note_stage("Counting links")
-    analyze("linker_existinglink")
+    analyze("linker_existinglink", texts=False)
     stage.count_page_links()
     merge.note_sidebar(project)
     drop_link_stage()

@@ -151,7 +151,7 @@ class PagesLoad:
         report |= self.skipped.report()
         report["mapping"] = self.mapping
         stage.drop_page_stage()
-        analyze("linker_page", "linker_pageembedding", "linker_category")
+        analyze("linker_page", "linker_pageembedding", "linker_category", texts=False)
         if not LANGUAGE_FROM.isdisjoint(self.parser.filled):
             self.task.note_stage("Reading the languages of pages")
             read_languages(self.project, self.task.note_substage)

@@ -60,9 +60,8 @@ def merge_categories(
     renamed = rename_categories(project, paths, wanted) if may_rename else []
     ids = dict(Category.objects.filter(project=project).values_list("path_key", "id"))
     for depth in range(1, max(map(len, wanted), default=0) + 1):
-        level = sorted(path for path in wanted if len(path) == depth and category_key(path) not in ids)
-        made = Category.objects.bulk_create([_category(project, path, ids) for path in level], batch_size=2000)
-        ids |= {category.path_key: category.pk for category in made}
+        level = sorted(path for path in wanted if len(path) == depth)
+        ids |= _insert_categories(project, [path for path in level if category_key(path) not in ids], ids)
     execute("CREATE TEMP TABLE stage_category (number int, id bigint)")
     copy_rows_in(
         "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
@@ -75,15 +74,18 @@ def staged_categories() -> list[int]:
     return [id for (id,) in fetch("SELECT DISTINCT id FROM stage_category")]
 
 
-def _category(project: Project, path: PathOfNames, ids: dict[str, int]) -> Category:
-    parent = ids[category_key(path[:-1])] if len(path) > 1 else None
-    return Category(
-        project=project,
-        parent_id=parent,
-        name=path[-1],
-        path=list(path),
-        path_key=category_key(path),
-        depth=len(path),
+def _insert_categories(project: Project, level: Sequence[PathOfNames], ids: dict[str, int]) -> dict[str, int]:
+    """Makes categories of one depth, whose parents are there; their ids by key."""
+    parents = [ids[category_key(path[:-1])] if len(path) > 1 else None for path in level]
+    return dict(
+        fetch(
+            "INSERT INTO linker_category (project_id, parent_id, name, path, path_key, depth) SELECT %s, parent, "
+            "path[cardinality(path)], path, key, cardinality(path) FROM (SELECT parent, "
+            "string_to_array(names, E'\\x1f')::varchar(200)[] AS path, key, place FROM "
+            "unnest(%s::bigint[], %s::text[], %s::text[]) WITH ORDINALITY AS u(parent, names, key, place)) made "
+            "ORDER BY place RETURNING path_key, id",
+            [project.pk, parents, ["\x1f".join(path) for path in level], [category_key(path) for path in level]],
+        )
     )
 
 

@@ -49,7 +49,7 @@ def load_traffic(task: ImportTask) -> Counts:
     if shrinks(before, report["traffic"]):
         report["traffic_before"] = before
     if report["set"]:
-        analyze("linker_page")
+        analyze("linker_page", texts=False)
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}
 

@@ -85,6 +85,7 @@ _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
 _MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
 _PRICE = re2.compile(r"(?i)(?:[€£$₹]|\b(?:EUR|USD|GBP|CHF|Rs\.?|INR)) ?\d|\d ?(?:€|EUR\b|USD\b|CHF\b|Fr\.)")
 _ENDING = re.compile(r"(?i)\.(?:html?|php|aspx?|jsp)$")
+_NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
 _SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+|:\s+")
 
 
@@ -113,11 +114,25 @@ class _Path(NamedTuple):
     query: str
 
 
+_UNREADABLE = _Path(("?",), "", "")
+
+
 def _path(url: str) -> _Path:
+    """The parts of an address. What comes before the last slash, which many pages share, is read once."""
+    above, _, last = url.rstrip("/").rpartition("/")
+    if "?" not in url and "#" not in url and "%" not in url and last.isprintable() and not above.endswith("/"):
+        folder = _read_path(above)
+        if folder.parts and folder != _UNREADABLE:
+            return _Path((*folder.parts, _key(last)), folder.language, "")
+    return _read_path(url)
+
+
+@lru_cache(maxsize=2**14)
+def _read_path(url: str) -> _Path:
     try:
         split = urlsplit(url)
     except ValueError:
-        return _Path(("?",), "", "")
+        return _UNREADABLE
     raw = [part for part in unquote(split.path).split("/") if part]
     language = ""
     if raw and raw[0].lower().replace("_", "-").split("-")[0] in words.LANGUAGES and len(raw[0]) in (2, 5):
@@ -125,10 +140,10 @@ def _path(url: str) -> _Path:
     return _Path(tuple(map(_key, raw)), language, split.query)
 
 
-@lru_cache(maxsize=2**14)
 def _key(part: str) -> str:
     """A part of an address without its ending, plain and without spaces."""
-    return plain(_ENDING.sub("", part)).replace(" ", "")
+    part = _ENDING.sub("", part) if "." in part else part
+    return part.lower().translate(_NO_LETTERS) if part.isascii() else plain(part).replace(" ", "")
 
 
 @lru_cache(maxsize=8)
@@ -237,7 +252,7 @@ def _product_part(path: _Path) -> str:
 
 def _product(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
     above = _product_part(path)
-    price = _PRICE.search(page.text)
+    price = _PRICE.search(page.text) if page.text else None
     said = plain(page.text) if price else ""
     buying = next((phrase for phrase in _BUYING if phrase in said), "")
     if buying:

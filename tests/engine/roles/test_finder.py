@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from linker.engine.roles.finder import PageFacts, SiteFacts, days_in, find_role, sections_with_prices
+from linker.engine.roles.finder import PageFacts, SiteFacts, _path, _read_path, days_in, find_role, sections_with_prices
 from linker.engine.roles.policy import USUAL, Gives, PageRole, Receives, RoleLinks, differing, role_links
 
 SITE = SiteFacts("https://shop.example", texts_tell=True)
@@ -212,3 +212,28 @@ def test_only_what_differs_from_the_usual_is_kept():
     assert differing(links) == {"hub": {"receives": "yes"}}
     assert differing(USUAL) == {}
     assert role_links({}) == USUAL
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("https://a.example", "https://a.example/", "https://a.example/b", "https://a.example/b/", "https:///b/c"),
+        *("https://a.example/de", "https://a.example/de/", "https://a.example/de/b.html", "https://a.example//b//c"),
+        *(
+            "https://a.example/b/c?d=/e",
+            "https://a.example/b/c#/d",
+            "https://a.example/b%2Fc/d",
+            "https://a.example/b/%64",
+        ),
+        *(
+            "https://a.example/Straße/Übung_1.PHP",
+            "https://[a.example/b/c",
+            "https://a.example/b/c\td",
+            "b/c",
+            "/b/c",
+            "",
+        ),
+    ],
+)
+def test_an_address_is_read_alike_whether_its_folder_is_known_or_not(address):
+    assert _path(address) == _read_path(address)
