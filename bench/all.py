@@ -1,9 +1,11 @@
-"""Every bench, one table: `make bench`.
+"""Every bench, one table each: `make bench`.
 
     python bench/all.py [--share 1.0] [--only matching,export] [--write]
 
 Each script runs alone, in a process of its own, with its full sizes times `--share`; what it says beside its rows goes
-to standard error. `--write` puts the table into docs/benchmarks.md, with the day, the machine and its load.
+to standard error. `--write` puts the tables of the benches that ran into docs/benchmarks.md, between the marks with
+their names, with the revision, the day and the machine. Ends with 1 where a script failed or a row missed its target,
+and names them; the table of a script that failed is not written.
 """
 
 from __future__ import annotations
@@ -15,12 +17,11 @@ import subprocess
 import sys
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
-from _common import HEAD, ROOT
-
-BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
-MINE = {"ANCHORLINE_VAR", "ANCHORLINE_BENCH_CHILD"}  # set by _common
 HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs" / "benchmarks.md"
+MINE = {"ANCHORLINE_VAR", "ANCHORLINE_BENCH_CHILD"}  # set by _common
 
 
 def commands(share: float) -> dict[str, list[str]]:
@@ -35,56 +36,109 @@ def commands(share: float) -> dict[str, list[str]]:
             "--pages", ",".join(size(full, full // 10) for full in (10_000, 100_000, 1_000_000)),
             "--block", size(100_000, 3_000),
         ],
-        "alternatives": ["--pages", ",".join(["2500", size(10_000, 5_000), size(50_000, 10_000)])],
+        "alternatives": ["--pages", ",".join(["2500", "5000", size(10_000, 5_000), size(50_000, 10_000)])],
         "workers": ["--pages", size(40_000, 6_000)],
         "embedding": ["--pages", size(400, 60)],
         "mentions": ["--phrases", size(100_000, 5_000), "--pages", size(12_000, 600)],
         "imports": ["--pages", size(1_000_000, 5_000)],
         "export": ["--links", size(1_000_000, 20_000)],
+        "full": ["--pages", size(200_000, 4_000), "--small", size(10_000, 2_000)],
+        "crawl": ["--pages", size(1_000, 100), "--memory", size(10_000, 200), size(100_000, 300)],
         "releases": ["--links", size(1_000_000, 20_000)],
         "governance": ["--edges", size(5_000_000, 100_000)],
-        "review_queue": ["--edges", size(5_000_000, 100_000), "--small", size(50_000, 10_000)],
-        "queue_in_browser": ["--decisions", size(1000, 100)],
-        "incremental": ["--pages", size(20_000, 2_000)],
+        "reading": ["--pages", size(400, 20)],
         "page_events": [
             "--pages", ",".join([size(20_000, 2_000), size(100_000, 5_000)]),
             "--events", ",".join([size(1_000, 50), size(10_000, 500)]),
         ],
-        "full": ["--pages", size(200_000, 4_000), "--small", size(10_000, 2_000)],
+        "incremental": ["--pages", size(20_000, 2_000)],
+        "crawled_site": [],
+        "review_queue": ["--edges", size(5_000_000, 100_000), "--small", size(50_000, 10_000)],
+        "queue_in_browser": ["--decisions", size(1000, 100)],
     }  # fmt: skip
 
 
-def rows_of(script: str, arguments: list[str]) -> list[str]:
-    """The rows a script prints. One that fails has a row that says so."""
-    command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
+class Result(NamedTuple):
+    """What a script printed: the lines of its table, and how it ended."""
+
+    script: str
+    table: list[str]
+    code: int
+
+    @property
+    def faults(self) -> list[str]:
+        """Rows that missed their targets, and the script itself where it failed or had no row to show."""
+        rows = [line.strip("| ").split(" | ") for line in self.table]
+        missed = [f"{self.script}: {cells[0]}, {cells[1]}: missed" for cells in rows if cells[-1].startswith("missed")]
+        failed = [f"{self.script}: failed with {self.code}"] if self.code else []
+        return missed + failed or ([] if len(self.table) > 2 else [f"{self.script}: no rows"])
+
+
+def run(script: str, arguments: list[str], folder: Path = HERE) -> Result:
+    """Runs a script, whose table is passed on as it grows."""
     own = {name: value for name, value in os.environ.items() if name not in MINE}  # each has a database of its own
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=own)
-    rows = [line for line in done.stdout.splitlines() if line.startswith("| ") and line not in HEAD.splitlines()]
-    return rows if not done.returncode else [*rows, f"| {script} | {' '.join(arguments)} | | | | | | failed |"]
+    table: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, str(folder / f"{script}.py"), *arguments], stdout=subprocess.PIPE, text=True, env=own
+    ) as process:
+        assert process.stdout is not None
+        for line in map(str.rstrip, process.stdout):
+            if line.startswith("|"):
+                table.append(line)
+                print(line, flush=True)
+    return Result(script, table, process.returncode)
 
 
-def main() -> None:
+def marks(name: str) -> tuple[str, str]:
+    """What stands before and after a table in the docs."""
+    return f"<!-- table: {name} -->", f"<!-- end of table: {name} -->"
+
+
+def write(docs: Path, results: list[Result], share: float) -> None:
+    """Puts the tables of the scripts that did not fail into the docs, in place of those that are there."""
+    text = docs.read_text()
+    for result in results:
+        if result.code or not result.table:
+            continue
+        begin, end = marks(result.script)
+        before, found, rest = text.partition(begin)
+        if not found or end not in rest:
+            raise SystemExit(f"{docs} has no place for a table: {begin} and {end}")
+        made = "\n".join([begin, measured(share), "", *result.table, end])
+        text = before + made + rest.partition(end)[2]
+    docs.write_text(text)
+
+
+def measured(share: float) -> str:
+    """Where and when, as a sentence."""
+    git = ["git", "-C", str(HERE), "describe", "--always", "--dirty=, with changes", "--exclude=*"]
+    revision = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    part = "" if share == 1 else f" At a share of {share:g} of the full sizes."
+    return (
+        f"Measured at revision {revision} on {date.today().isoformat()}: {os.cpu_count()} cores "
+        f"({platform.machine()}), Python {platform.python_version()}, load at the end {load}.{part}"
+    )
+
+
+def main(arguments: list[str] | None = None, folder: Path = HERE, docs: Path = DOCS) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--only", default="")
     parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     known = commands(options.share)
-    chosen = options.only.split(",") if options.only else list(known)
-    table = [HEAD]
-    print(HEAD, flush=True)
-    for script in chosen:
-        for line in rows_of(script, known[script]):
-            table.append(line)
-            print(line, flush=True)
+    results = []
+    for script in options.only.split(",") if options.only else known:
+        print(f"\n{script}\n", flush=True)
+        results.append(run(script, known.get(script, []), folder))
     if options.write:
-        path = ROOT / "docs" / "benchmarks.md"
-        before, _, rest = path.read_text().partition(BEGIN)
-        load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-        made = (f"{date.today().isoformat()}, {os.cpu_count()} cores ({platform.machine()}), Python "
-                f"{platform.python_version()}, load at the end {load}.")  # fmt: skip
-        path.write_text("\n".join([f"{before}{BEGIN}", made, "", *table, f"{END}{rest.partition(END)[2]}"]))
+        write(docs, results, options.share)
+    faults = [fault for result in results for fault in result.faults]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

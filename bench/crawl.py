@@ -10,7 +10,6 @@ follows all links and keeps nothing.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import resource
@@ -22,6 +21,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+SHARE = 0.7  # of the pages that a plain spider fetches in a second of computing
+CRAWLS = {
+    "plain": "plain Scrapy spider",
+    "fetch": "pages fetched and stored, links followed",
+    "all": "and read: texts, links, places",
+}
 sys.path.insert(0, str(ROOT))
 WORDS = [
     "tent",
@@ -155,6 +160,11 @@ def main() -> None:
     if options.serve:
         serve(options.serve)
         return
+    plain = 0.0
+    print(
+        "| crawl | pages | pages a CPU second | against the plain spider | target | peak memory | result |", flush=True
+    )
+    print("|---" * 7 + "|", flush=True)
     for pages in [options.pages, *options.memory]:
         server = subprocess.Popen(
             [sys.executable, __file__, "--serve", str(pages)], stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -169,10 +179,14 @@ def main() -> None:
                     else:
                         found = our_crawl(base, pages, Path(folder), name)
                 cpu, wall, memory = found
-                row = {"pages": pages, "what": name, "cpu_seconds": round(cpu, 1), "wall_seconds": round(wall, 1)}
-                print(
-                    json.dumps(row | {"pages_a_cpu_second": round(pages / cpu), "megabytes": round(memory)}), flush=True
-                )
+                rate = pages / cpu
+                plain = rate if name == "plain" else plain
+                compared = pages == options.pages and name != "plain"
+                ratio, goal = (f"{rate / plain:.2f}", f"≥ {SHARE}") if compared else ("", "")
+                result = ("met" if rate >= SHARE * plain else "missed") if compared else ""
+                print(f"| {CRAWLS[name]} | {pages:,} | {rate:.0f} | {ratio} | {goal} | {memory:.0f} MB | {result} |",
+                      flush=True)  # fmt: skip
+                print(f"{name}: {cpu:.1f} s of computing, {wall:.1f} s", file=sys.stderr)
         finally:
             server.terminate()
 

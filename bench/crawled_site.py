@@ -52,6 +52,7 @@ Pair = tuple[str, str]
 PAGES, LINKS = "internal_html.csv", "all_inlinks.csv"
 SHARE, SEED = 0.2, 11
 LISTED = 50_000  # addresses of a sitemap
+RECALL_LOST = 0.03  # against the files
 
 
 # ------------------------------------------------------------------------------------------------------- the site
@@ -378,10 +379,13 @@ def compare(options: argparse.Namespace, folder: Path) -> None:
             }
     if options.show:
         show_differences(site, seen["crawled"], seen["files"], linked_pairs(site) - hidden, options.show)
-    print(f"{site.name}, design {options.design}: {len(hidden):,} links hidden\n")
-    print("| | crawled | files |\n|---|---|---|")
-    for what in columns["files"]:
-        print(f"| {what} | {columns['crawled'][what]} | {columns['files'][what]} |", flush=True)
+    note(f"{site.name}, design {options.design}: {len(hidden):,} links hidden")
+    print("| of the site | crawled | from files | target | result |\n|---|---|---|---|---|")
+    for what, of_files in columns["files"].items():
+        crawled = columns["crawled"][what]
+        goal = f"≥ {float(of_files) - RECALL_LOST:.3f}" if what.startswith("recall") else ""
+        result = ("met" if float(crawled) >= float(of_files) - RECALL_LOST else "missed") if goal else ""
+        print(f"| {what} | {crawled} | {of_files} | {goal} | {result} |", flush=True)
 
 
 if __name__ == "__main__":
