@@ -108,7 +108,7 @@ def apply_role_rules(project: Project) -> int:
     )
 
     def decide(some: list[tuple[Any, ...]]) -> Iterator[_Role]:
-        return (_Role(*row[1:4], by_rule(row[5])) for row in some)
+        return (_Role(row[1], row[2], row[3], by_rule(row[5])) for row in some)
 
     return _write(rows, decide, lambda done: None)
 
