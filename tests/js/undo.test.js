@@ -27,6 +27,16 @@ test("what is under way is taken back after it, and later keys are for its card"
   assert.equal(server.edges.get(1).rel, "nofollow");
 }));
 
+test("the undo of what is under way names the decision too, since another window may have saved it under another key", inWindow({}, async (window, server) => {
+  const answer = server.hold("/operations/");
+  window.press("au");
+  answer();
+  await settle();
+  const [{ key }] = server.requests[0].operations;
+  const { kind, of, decision } = server.requests[1].operations[0];
+  assert.deepEqual([kind, of, decision], ["undo", key, 1]);
+}));
+
 test("an undo is painted before the server answers", inWindow({}, async (window, server) => {
   window.press("a");
   await settle();

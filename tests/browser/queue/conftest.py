@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from playwright.sync_api import BrowserContext, Page
 
-    from linker.models import CandidateEdge
+    from linker.models import CandidateEdge, Project
 
 
 @pytest.fixture(autouse=True)
@@ -30,35 +30,35 @@ def _answered(live_server) -> Iterator[None]:
 @pytest.fixture
 def edges(project) -> list[CandidateEdge]:
     """Two suggestions of one donor, best first, then two of another."""
-    from tests.browser.queue.screen import BODY
-    from tests.factories import make_edge, make_page
-
-    donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in (1, 2)]
-    alternatives = [{"text": "snow boots", "source": "h1", "raw": ""}, {"text": "dry boots", "source": "h1", "raw": ""}]
-    return [
-        make_edge(
-            project, donors[n // 2], make_page(project, title=f"Target {n}"), score=0.95 - n / 100, anchor="warm boots",
-            donor_best=0.95 if n < 2 else 0.9, anchor_alternatives=alternatives,
-        )
-        for n in range(4)
-    ]  # fmt: skip
+    return _suggest(project, 4, 2)
 
 
 @pytest.fixture
 def many(project) -> list[CandidateEdge]:
     """Sixty suggestions, thirty of each of two donors, best first: more than the browser fetches at once."""
+    return _suggest(project, 60, 30)
+
+
+@pytest.fixture
+def row(project) -> list[CandidateEdge]:
+    """Eighteen suggestions of one donor, best first."""
+    return _suggest(project, 18, 18)
+
+
+def _suggest(project: Project, count: int, per_donor: int) -> list[CandidateEdge]:
     from linker.engine.params import MatchParams
     from tests.browser.queue.screen import BODY
     from tests.factories import make_edge, make_page, make_run
 
-    make_run(project, params=MatchParams(inline_per_donor=30).to_dict())  # a donor has room for all of its links
-    donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in (1, 2)]
+    run = make_run(project, params=MatchParams(inline_per_donor=30).to_dict())  # a donor has room for all of its links
+    donors = [make_page(project, title=f"Donor {n + 1}", body=BODY) for n in range(count // per_donor)]
+    alternatives = [{"text": "snow boots", "source": "h1", "raw": ""}, {"text": "dry boots", "source": "h1", "raw": ""}]
     return [
         make_edge(
-            project, donors[n // 30], make_page(project, title=f"Target {n}"), score=0.95 - n / 1000,
-            anchor=f"target {n}", donor_best=0.95 if n < 30 else 0.9,
+            project, donors[n // per_donor], make_page(project, title=f"Target {n}"), score=0.95 - n / 1000, run=run,
+            anchor="warm boots", donor_best=0.95 - n // per_donor / 20, anchor_alternatives=alternatives,
         )
-        for n in range(60)
+        for n in range(count)
     ]  # fmt: skip
 
 
@@ -70,6 +70,15 @@ def queue_url(live_server, project) -> str:
 @pytest.fixture
 def at_queue(page, queue_url, edges, editor, sign_in) -> Page:
     """The queue page, its first card open."""
+    from tests.browser.queue.screen import open_queue
+
+    sign_in(editor)
+    return open_queue(page, queue_url)
+
+
+@pytest.fixture
+def at_row(page, queue_url, row, editor, sign_in) -> Page:
+    """The queue of the row, its first card open."""
     from tests.browser.queue.screen import open_queue
 
     sign_in(editor)

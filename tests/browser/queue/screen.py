@@ -121,3 +121,19 @@ def until(page: Page, is_so: Callable[[], object]) -> None:
             return
         page.wait_for_timeout(10)
     raise AssertionError("it did not happen within ten seconds")
+
+
+def rewrite(page: Page, words: str) -> None:
+    """Accepts the open card with other words."""
+    page.keyboard.press("e")
+    page.locator("[data-card] [data-anchor]").fill(words)
+    page.keyboard.press("Enter")
+
+
+def marked(page: Page) -> Locator:
+    """The entries of the last decisions that could not be saved."""
+    return page.locator("[data-recent] > :is([data-result=refused], [data-result=asks])")
+
+
+def said(page: Page) -> Locator:
+    return page.locator("[data-said]")

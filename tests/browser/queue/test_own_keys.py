@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from review.models import Decision, OwnKey
-from tests.browser.queue.screen import card, expect_open, expect_saved, open_own_keys, open_queue, until
+from review.models import Decision
+from tests.browser.queue.screen import card, expect_open, expect_saved, open_own_keys, open_queue
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -37,30 +37,3 @@ def test_a_changed_key_decides_the_old_one_does_nothing_and_the_button_says_the_
     at_queue.keyboard.press("?")
     expect(at_queue.locator(".keys__list")).to_be_visible()
     assert "a" not in at_queue.locator(".keys__list kbd").all_inner_texts()
-
-
-def test_keys_that_stand_in_the_fields_before_the_script_has_come_are_judged_by_it(page, editor, queue_url, sign_in):
-    sign_in(editor)
-    held: list = []
-    page.route("**/queue/own_keys.js", lambda route: held.append(route))
-    page.goto(f"{queue_url}keys/", wait_until="commit")
-    for label, key in (("Accept as the button says", "u"), ("Later", "3")):
-        page.get_by_label(label, exact=True).fill(key)
-    until(page, lambda: held)
-    held[0].continue_()
-    said = page.get_by_role("alert")
-    expect(said).to_contain_text(["already the key of “Undo your last decision”", "the digits 1 to 9"])
-
-
-def test_keys_are_changed_without_a_script(context_of, editor, edges, queue_url):
-    page = context_of(editor, java_script_enabled=False).new_page()
-    page.goto(f"{queue_url}keys/")
-    page.get_by_label("Accept as the button says").fill("u")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("“u” is already the key of “Undo your last decision”.")).to_be_visible()
-    page.get_by_label("Accept as the button says").fill("z")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Your keys are saved.")).to_be_visible()
-    assert list(OwnKey.objects.values_list("action", "key")) == [("accept", "z")]
-    page.get_by_role("button", name="Back to the usual keys").click()
-    assert not OwnKey.objects.exists()

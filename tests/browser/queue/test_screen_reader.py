@@ -92,7 +92,9 @@ def test_what_is_open_reads_in_order_each_part_by_its_name_and_no_key_is_part_of
     assert spoken == ["Shift+A", "a"]
 
 
-def test_each_decision_is_said_once_and_trouble_with_saving_too(at_queue, edges):
+def test_each_decision_is_said_once_in_regions_that_stay_and_trouble_with_saving_too(at_queue, edges):
+    regions = "[...document.querySelectorAll('main [role=status], main [aria-live]')]"
+    assert at_queue.evaluate(f"(window.before = {regions}).length") >= 3
     at_queue.evaluate("""() => {
       window.heard = [];
       for (const region of document.querySelectorAll("main :is([role=status], [role=alert], [aria-live])")) {
@@ -119,3 +121,4 @@ def test_each_decision_is_said_once_and_trouble_with_saving_too(at_queue, edges)
         "1 not saved: no connection",
         "All saved",
     ]
+    assert at_queue.evaluate(f"{regions}.every((region, at) => region === window.before[at])")

@@ -13,12 +13,20 @@ from tests.browser.queue.screen import statuses
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_approves_and_x_rejects_and_the_next_link_that_waits_comes(
+def test_a_approves_and_x_rejects_and_who_may_not_is_told_why_the_key_does_nothing(
     page, live_server, queue_url, project, edges, editor, manager, sign_in
 ):
     Gate.objects.create(project=project, min_clicks=1)
     project.pages.update(clicks=5)
     decide_edges(project, [edge.pk for edge in edges[:2]], Verb.ACCEPT, editor)
+    sign_in(editor)
+    page.goto(f"{queue_url}{edges[0].pk}/?status=accepted&second=1")
+    for key in ("a", "x"):
+        page.locator("article.edge").press(key)
+        expect(page.locator("[data-said]")).to_contain_text("This link needs a manager, or an expert")
+        expect(page.locator("[data-said]")).to_be_visible()
+    assert statuses(edges[:2]) == ["accepted", "accepted"]
+
     sign_in(manager)
     page.goto(f"{queue_url}?status=accepted&second=1")
     page.locator(f"a[href*='/queue/{edges[0].pk}/']").first.click()
@@ -30,18 +38,3 @@ def test_a_approves_and_x_rejects_and_the_next_link_that_waits_comes(
     expect(page.get_by_text("Nothing else waits for a second person.")).to_be_visible()
     assert statuses(edges[:2]) == ["accepted", "rejected"]
     assert project.edges.get(pk=edges[0].pk).second_by == manager
-
-
-@pytest.mark.parametrize("key", ["a", "x"])
-def test_who_may_not_be_the_second_person_is_told_why_the_key_does_nothing(
-    page, live_server, queue_url, project, edges, editor, sign_in, key
-):
-    Gate.objects.create(project=project, min_clicks=1)
-    project.pages.update(clicks=5)
-    decide_edges(project, [edges[0].pk], Verb.ACCEPT, editor)
-    sign_in(editor)
-    page.goto(f"{queue_url}{edges[0].pk}/?status=accepted&second=1")
-    page.locator("article.edge").press(key)
-    expect(page.locator("[data-said]")).to_contain_text("This link needs a manager, or an expert")
-    expect(page.locator("[data-said]")).to_be_visible()
-    assert statuses(edges[:1]) == ["accepted"]

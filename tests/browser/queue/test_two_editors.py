@@ -12,10 +12,14 @@ from tests.factories import make_member
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_two_browsers_on_one_card_leave_one_decision(at_queue, edges, project, queue_url, context_of):
+def test_two_browsers_and_another_window_on_one_card_leave_one_decision_and_each_its_own_later(
+    at_queue, edges, project, queue_url, context_of
+):
     maria = make_member(project, username="maria")
     second = open_queue(context_of(maria).new_page(), queue_url)
     expect_open(second, edges[0])
+    third = open_queue(at_queue.context.new_page(), queue_url)
+    expect(second.get_by_text("is looking at this")).to_be_visible()
     press(at_queue, "a")
     press(second, "xx")
     for page in (at_queue, second):
@@ -25,28 +29,20 @@ def test_two_browsers_on_one_card_leave_one_decision(at_queue, edges, project, q
     by = Decision.objects.get().user
     for page, user in ((at_queue, "editor"), (second, "maria")):
         expect_look(page, 0 if by.username.startswith(user) else 1)
-
-
-def test_what_one_set_aside_is_open_for_the_other(at_queue, edges, project, queue_url, context_of):
+    expect(second.get_by_text("is looking at this")).to_be_visible()
     press(at_queue, "s")
+    press(second, "j")
+    expect_open(second, edges[2])
+    expect(second.get_by_text("is looking at this")).to_be_hidden()
     expect_saved(at_queue)
-    second = open_queue(context_of(make_member(project)).new_page(), queue_url)
-    expect_open(second, edges[0])
+    press(third, "aa")  # the same editor, who has decided on the first already and set the second aside
+    expect_saved(third)
+    expect_look(third, 0 if by.username.startswith("editor") else 1)
+    assert stored(edges[0])[0] == ("accepted" if by.username.startswith("editor") else "rejected")
 
 
-def test_the_same_editor_in_two_windows_decides_nothing_twice(at_queue, edges, queue_url):
-    second = open_queue(at_queue.context.new_page(), queue_url)
-    press(at_queue, "a")
-    expect_saved(at_queue)
-    press(second, "a")
-    expect_saved(second)
-    expect_look(second, 0)
-    assert Decision.objects.count() == 1
-    assert stored(edges[0])[0] == "accepted"
-
-
-def test_a_viewer_reads_and_decides_nothing(at_queue, edges, project, queue_url, context_of):
-    page = context_of(make_member(project, "viewer")).new_page()
+def test_a_viewer_reads_and_decides_nothing(page, sign_in, edges, project, queue_url):
+    sign_in(make_member(project, "viewer"))
     page.goto(queue_url)
     expect_open(page, edges[0])
     press(page, ("a", "x", "1", "s", "u", "y", "j"))

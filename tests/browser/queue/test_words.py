@@ -10,7 +10,6 @@ from review.models import Decision
 from tests.browser.queue.screen import (
     BODY,
     card,
-    expect_left,
     expect_look,
     expect_open,
     expect_saved,
@@ -23,25 +22,25 @@ from tests.factories import make_edge, make_page
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 START = BODY.index("warm boots")
+FAR = "\nFeet\nElsewhere warm boots for men stand by.\n"
 
 
 @pytest.fixture
-def placed(project) -> CandidateEdge:
+def placed(project, edges) -> CandidateEdge:
     """A suggestion with a place in the text and two more anchors, one of which is in the text."""
     others = [
         {"text": "Dry them", "source": "h1", "raw": "", "start": BODY.index("Dry"), "end": BODY.index("Dry") + 8},
         {"text": "woollen hats", "source": "title", "raw": ""},
     ]
     return make_edge(
-        project, make_page(project, body=BODY), make_page(project, title="Warm boots"), anchor="warm boots",
+        project, make_page(project, body=BODY + FAR), make_page(project, title="Warm boots"), anchor="warm boots",
         span_start=START, span_end=START + 10, anchor_alternatives=others, evidence={"share": 0.8}, score=0.99,
         donor_best=0.99, placement="inline",
     )  # fmt: skip
 
 
 @pytest.fixture
-def at_placed(at_queue, placed):
-    reload(at_queue)
+def at_placed(placed, at_queue):
     expect_open(at_queue, placed)
     return at_queue
 
@@ -55,24 +54,50 @@ def expect_anchor(page, words: str) -> None:
     assert BODY[int(start) : int(end)] == words
 
 
-def test_the_arrows_move_the_ends_of_the_anchor_by_words(at_placed, placed):
-    at_placed.keyboard.press("ArrowRight")
-    expect_anchor(at_placed, "warm boots on")
-    at_placed.keyboard.press("Shift+ArrowLeft")
-    expect_anchor(at_placed, "Wear warm boots on")
-    press(at_placed, ("ArrowLeft", "ArrowLeft"))
-    expect_anchor(at_placed, "Wear warm")
-    at_placed.keyboard.press("Shift+ArrowRight")
-    expect_anchor(at_placed, "warm")
-    at_placed.keyboard.press("ArrowLeft")  # an anchor keeps a word
-    expect_anchor(at_placed, "warm")
-    press(at_placed, ("ArrowRight", "ArrowRight", "a"))
-    expect_saved(at_placed)
-    edge = CandidateEdge.objects.get(pk=placed.pk)
-    assert (edge.anchor, edge.span_start, edge.span_end) == ("warm boots on", START, START + 13)
+def expect_marks(page, words: str) -> None:
+    marks = card(page).locator("[data-excerpt]:visible .is-anchor")
+    assert "".join(marks.all_text_contents()) == words
 
 
-def test_words_that_are_typed_are_marked_at_once_where_they_stand(at_placed, placed):
+def test_words_that_are_moved_selected_picked_and_typed_are_marked_where_they_stand(at_placed, placed):
+    for key, words in (
+        ("ArrowRight", "warm boots on"),
+        ("Shift+ArrowLeft", "Wear warm boots on"),
+        ("ArrowLeft", "Wear warm boots"),
+    ):
+        at_placed.keyboard.press(key)
+        expect_anchor(at_placed, words)
+
+    found = card(at_placed).locator("[data-excerpt]:visible [data-from]")
+    first, last = (found.get_by_text(word, exact=True).bounding_box() for word in ("boots", "snow"))
+    at_placed.mouse.move(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
+    at_placed.mouse.down()
+    at_placed.mouse.move(last["x"] + last["width"] / 2, last["y"] + last["height"] / 2, steps=4)
+    at_placed.mouse.up()
+    expect(card(at_placed).locator("[data-anchor]")).to_have_value("boots on snow")
+    expect_anchor(at_placed, "boots on snow")
+
+    at_placed.keyboard.press("1")
+    expect_anchor(at_placed, "Dry them")
+    at_placed.keyboard.press("2")  # not in the text
+    expect(card(at_placed).locator("[data-anchor]")).to_have_value("woollen hats")
+    press(at_placed, ("1", "e", "Escape"))
+    expect_marks(at_placed, "warm boots")
+
+    at_placed.keyboard.press("e")
+    at_placed.keyboard.type("boots for men")
+    shown = card(at_placed).locator("[data-excerpt]:visible")
+    expect(shown).to_contain_text("Elsewhere warm boots for men stand by.")
+    expect_marks(at_placed, "boots for men")
+    at_placed.keyboard.press("Escape")
+    expect(card(at_placed).locator("[data-found]")).to_have_count(0)
+    expect_marks(at_placed, "warm boots")
+
+    numbers = card(at_placed).locator(".edge__numbers")
+    expect(numbers.get_by_text("of the phrase's links lead here")).to_be_hidden()
+    numbers.get_by_text("Numbers").click()
+    expect(numbers.get_by_text("of the phrase's links lead here")).to_be_visible()
+
     at_placed.keyboard.press("e")
     at_placed.keyboard.type("Boots on SNO")
     marked = "[...document.querySelectorAll('[data-edge] .is-anchor')].map((one) => one.textContent).join('')"
@@ -83,33 +108,6 @@ def test_words_that_are_typed_are_marked_at_once_where_they_stand(at_placed, pla
     expect_saved(at_placed)
     edge = CandidateEdge.objects.get(pk=placed.pk)
     assert (edge.anchor, edge.span_start) == ("Boots on SNOW", BODY.index("boots on snow"))
-
-
-def test_typed_words_of_another_paragraph_show_it(at_placed, placed):
-    far = BODY + "\nFeet\nElsewhere warm boots for men stand by.\n"
-    type(placed.source).objects.filter(pk=placed.source_id).update(body=far)
-    reload(at_placed)
-    expect_open(at_placed, placed)
-    at_placed.keyboard.press("e")
-    at_placed.keyboard.type("boots for men")
-    shown = card(at_placed).locator("[data-excerpt]:visible")
-    expect(shown).to_contain_text("Elsewhere warm boots for men stand by.")
-    marks = card(at_placed).locator("[data-excerpt]:visible .is-anchor")
-    assert "".join(marks.all_text_contents()) == "boots for men"
-    at_placed.keyboard.press("Escape")
-    expect(card(at_placed).locator("[data-found]")).to_have_count(0)
-    assert "".join(marks.all_text_contents()) == "warm boots"
-
-
-def test_words_that_are_selected_become_the_anchor_whole(at_placed):
-    words = card(at_placed).locator("[data-excerpt]:visible [data-from]")
-    first, last = (words.get_by_text(word, exact=True).bounding_box() for word in ("boots", "snow"))
-    at_placed.mouse.move(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
-    at_placed.mouse.down()
-    at_placed.mouse.move(last["x"] + last["width"] / 2, last["y"] + last["height"] / 2, steps=4)
-    at_placed.mouse.up()
-    expect(card(at_placed).locator("[data-anchor]")).to_have_value("boots on snow")
-    expect_anchor(at_placed, "boots on snow")
 
 
 def test_warnings_come_while_the_words_are_changed_and_y_overrules_just_these(at_placed, placed):
@@ -125,24 +123,12 @@ def test_warnings_come_while_the_words_are_changed_and_y_overrules_just_these(at
     expect(doubt).to_contain_text("None of these words is in the name")
     at_placed.keyboard.press("y")
     expect_saved(at_placed)
-    assert stored(placed)[:2] == ("accepted", "Wear")
+    edge = CandidateEdge.objects.get(pk=placed.pk)
+    assert (edge.status, edge.anchor, edge.span_start) == ("accepted", "Wear", BODY.index("Wear"))
     assert [one["code"] for one in Decision.objects.get().overruled] == ["unrelated"]
 
 
-def test_a_picked_anchor_is_marked_where_it_is_and_escape_goes_back(at_placed, placed):
-    at_placed.keyboard.press("1")
-    expect_anchor(at_placed, "Dry them")
-    at_placed.keyboard.press("2")  # not in the text
-    expect(card(at_placed).locator("[data-anchor]")).to_have_value("woollen hats")
-    press(at_placed, ("1", "e", "Escape"))
-    marks = card(at_placed).locator("[data-excerpt]:visible .is-anchor")
-    assert "".join(marks.all_text_contents()) == "warm boots"
-    at_placed.keyboard.press("a")
-    expect_saved(at_placed)
-    assert stored(placed)[1] == "warm boots"
-
-
-def test_w_moves_the_link_and_the_button_says_where(at_placed, placed):
+def test_w_moves_the_link_the_button_says_where_and_a_line_is_opened_by_the_pointer(at_placed, placed, edges):
     button = card(at_placed).locator("[data-do=accept]")
     chosen = card(at_placed).locator("[data-where]:checked")
     for where, words in (("text", "in the text"), ("beside", "beside the text"), ("gap", "content gap")):
@@ -151,33 +137,17 @@ def test_w_moves_the_link_and_the_button_says_where(at_placed, placed):
         at_placed.keyboard.press("w")
     expect(chosen).to_have_value("text")
     press(at_placed, ("w", "a"))
+    expect_open(at_placed, edges[0])
+    at_placed.locator("[data-line] a").nth(1).click()
+    expect(card(at_placed)).to_have_id(f"edge-{edges[2].pk}")
+    at_placed.keyboard.press("a")
     expect_saved(at_placed)
     assert CandidateEdge.objects.get(pk=placed.pk).placement == "related"
-
-
-def test_arrows_in_the_field_move_its_caret(at_placed):
-    press(at_placed, ("e", "ArrowRight", "ArrowLeft"))
-    expect(card(at_placed).locator("[data-anchor]")).to_have_value("warm boots")
-
-
-def test_the_numbers_unfold(at_placed):
-    numbers = card(at_placed).locator(".edge__numbers")
-    expect(numbers.get_by_text("of the phrase's links lead here")).to_be_hidden()
-    numbers.get_by_text("Numbers").click()
-    expect(numbers.get_by_text("of the phrase's links lead here")).to_be_visible()
-
-
-def test_a_line_is_opened_by_the_pointer(at_queue, edges):
-    at_queue.locator("[data-line] a").nth(1).click()
-    expect(card(at_queue)).to_have_id(f"edge-{edges[2].pk}")
-    at_queue.keyboard.press("a")
-    expect_saved(at_queue)
-    expect_left(at_queue, 3)
     assert stored(edges[2])[0] == "accepted"
 
 
 @pytest.fixture
-def gap(project) -> CandidateEdge:
+def gap(project, edges) -> CandidateEdge:
     """A content gap; of its other anchors one stands in the text, where a link the site has takes its place, and one is
     free. A sentence about it could follow the paragraph."""
     others = [
@@ -197,8 +167,7 @@ def chosen_place(page) -> str:
     return card(page).locator("[data-where]:checked").get_attribute("value")
 
 
-def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once(at_queue, gap):
-    reload(at_queue)
+def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once(gap, at_queue):
     expect_open(at_queue, gap)
     button = card(at_queue).locator("[data-do=accept]")
     expect(button).to_contain_text("beside the text")
@@ -226,6 +195,10 @@ def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once
     expect_saved(at_queue)
     edge = CandidateEdge.objects.get(pk=gap.pk)
     assert (edge.anchor, edge.placement, edge.content_gap) == ("Dry them", "inline", False)
+    press(at_queue, "u")  # and the card is as it came
+    expect_open(at_queue, gap)
+    expect(card(at_queue).locator("[data-anchor]")).to_have_value("Boots for snow")
+    assert chosen_place(at_queue) == "beside"
 
 
 def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(at_queue, gap):
@@ -242,8 +215,7 @@ def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(
     expect(card(at_queue).locator("[data-warnings]")).to_contain_text("does not hold “warm boots” where a link may")
 
 
-def test_a_card_that_comes_back_for_its_words_says_where_they_will_go(at_queue, gap):
-    reload(at_queue)
+def test_a_card_that_comes_back_for_its_words_says_where_they_will_go(gap, at_queue):
     expect_open(at_queue, gap)
     at_queue.keyboard.press("e")
     at_queue.keyboard.type("Wear")
@@ -253,20 +225,3 @@ def test_a_card_that_comes_back_for_its_words_says_where_they_will_go(at_queue, 
     expect_open(at_queue, gap)
     expect(card(at_queue).locator("[data-anchor]")).to_have_value("Wear")
     expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("in the text")
-
-
-def test_after_an_undo_the_card_is_as_it_came(at_queue, gap):
-    reload(at_queue)
-    expect_open(at_queue, gap)
-    press(at_queue, "2wa")
-    press(at_queue, "u")
-    expect_open(at_queue, gap)
-    expect(card(at_queue).locator("[data-anchor]")).to_have_value("Boots for snow")
-    assert chosen_place(at_queue) == "beside"
-
-
-def test_the_page_beside_a_card_goes_with_it(at_queue, edges):
-    at_queue.keyboard.press("p")
-    expect(at_queue.locator("[data-page-text-place]")).to_contain_text("Target 0")
-    press(at_queue, "j")
-    expect(at_queue.locator("[data-page-text-place]")).to_be_hidden()
