@@ -2,13 +2,14 @@
 
     python bench/workers.py [--pages 40000] [--workers 4]
 
-The site is that of bench/_site.py. A match run by cosine is cut into batches of 1,000 donors and worked off by one
-worker process, by as many as there are cores, and by four while a job's process, then a whole worker, then Redis are
-killed (SIGKILL) and Redis is started again. Those four stand in for four hosts: each has a host name and a network of
-its own, in which there is nothing, not even a loopback, where the system lets us make one (Linux, as root). What they
-share are the sockets of PostgreSQL and Redis. Edges are compared by everything a run writes: pair, scores, tier, place,
-anchor, reason. How it scales is measured over the comparison of pages, which is what batches do, against one worker
-that computes with one thread; PostgreSQL needs some of the cores, too. The end of a run is one job.
+The site is that of bench/_site.py. A match run by cosine is cut into batches of 1,000 donors (of a small site, as any
+run is) and worked off by one worker process, by as many as there are cores, and by four while a job's process, then a
+whole worker, then Redis are killed (SIGKILL) and Redis is started again. Those four stand in for four hosts: each has a
+host name and a network of its own, in which there is nothing, not even a loopback, where the system lets us make one
+(Linux, as root). What they share are the sockets of PostgreSQL and Redis. Edges are compared by everything a run
+writes: pair, scores, tier, place, anchor, reason. How it scales is measured over the comparison of pages, which is what
+batches do, against one worker that computes with one thread; PostgreSQL needs some of the cores, too. The end of a run
+is one job.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from linker import embedded
 from linker.matching import plan
 from linker.matching.batches import enqueue_batches
 from linker.matching.start import start_match
-from linker.models import Project, RunKind, RunStatus
+from linker.models import Project, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from linker.runs.workers import WorkerPool
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DONORS_A_BATCH = 1000
+LARGE = 20_000  # pages that are cut so; fewer, as a run cuts them: into one batch, which one worker compares
 OWN_HOST = ["unshare", "--net", "--uts", "--"]
 
 
@@ -133,7 +135,8 @@ def main() -> None:
     options = parser.parse_args()
     cores = os.cpu_count() or 1
     migrate()
-    plan.BATCH_DONORS = DONORS_A_BATCH
+    if options.pages >= LARGE:
+        plan.BATCH_DONORS = DONORS_A_BATCH
     project = make_site(options.pages)
     head()
     one, compared, whole = match_over(project, 1)
@@ -141,16 +144,19 @@ def main() -> None:
     hosts = own_hosts()
     with load_of_ours() as load:
         every, compared_by_all, _ = match_over(project, cores)
-    size = f"{options.pages:,} pages, {-(-options.pages // DONORS_A_BATCH)} batches or more"
+    batches = Run.objects.filter(project=project).latest("pk").batches.count()
+    size = f"{options.pages:,} pages, {batches:,} batch{'es' if batches > 1 else ''}"
+    shared = min(cores, batches)
     row(
-        f"comparison of pages by {cores} workers against 1, times {cores}",
+        f"comparison of pages by {cores} workers against 1, times the {shared} that have a batch",
         size,
-        f"{compared_by_all:.1f} s x {cores}",
+        f"{compared_by_all:.1f} s x {shared}",
         f"{compared:.1f} s",
-        compared_by_all * cores / compared,
-        1.3,
+        compared_by_all * shared / compared,
+        1.25,
         load.most,
     )
+    plan.BATCH_DONORS = DONORS_A_BATCH  # many, so that there is something to break
     trouble = Trouble()
     troubled, _, seconds = match_over(project, options.workers, trouble, hosts)
     note(f"{options.workers} workers, killed on the way: {', '.join(trouble.done)}; {seconds:.1f} s, {troubled}")

@@ -149,6 +149,7 @@ def sentences(report: MatchReport) -> list[str]:
         advice_in_words(report.advice or ""),
         _other_vectors(report.other_vectors or 0),
         _pages_left_out(report),
+        _("One worker compared the pages: they are too few to share.") if report.batches == 1 else "",
     ]
 
 
