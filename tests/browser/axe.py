@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
 FINDINGS = """async (rules) => {
-  const { violations } = await axe.run(document, { runOnly: rules });
+  const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ["violations"], selectors: false });
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }"""
 RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]

@@ -112,6 +112,15 @@ test("an operation that cannot be read is found and marked, and the others are s
   assert.equal(window.open, 4);
 }));
 
+test("where others are saving at the moment, that is said, and it is tried again", inWindow({}, async (window, server) => {
+  server.faults = ["busy"];
+  window.press("a");
+  await settle();
+  assert.equal(window.state, "busy");
+  await window.wait(1000);
+  assert.deepEqual([window.saved, server.said], ["All saved", ["decide 1"]]);
+}));
+
 test("where the session has ended, all is kept and saved once the user is in again", inWindow({}, async (window, server) => {
   server.faults = [403, 403];
   window.press("ane");

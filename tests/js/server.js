@@ -37,6 +37,7 @@ export class Server {
     for (const [part, gate] of Object.entries(this.gates)) if (path.includes(part)) await gate;
     if (fault === "unreachable" || this.isOffline) throw new TypeError("unreachable");
     if (fault === "busy") return answer({ busy: "A match is being saved. Try again in a moment." }, 503);
+    if (fault === "busy") return answer({ busy: true }, 503);
     if (typeof fault === "number") return answer({}, fault);
     if (path.includes("/deck/")) return answer(this.#deck(new URLSearchParams(query)));
     if (path.includes("/words/")) return answer(this.#words(new URLSearchParams(query)));

@@ -70,7 +70,10 @@ def states(page: Page, project, edges) -> Iterator[str]:
         yield name
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
+LANGUAGES = ["en", pytest.param("de", marks=pytest.mark.nightly)]  # the same templates with other words
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_is_found_in_any_state_of_the_queue(language, at_queue, project, edges):
     at_queue.context.add_cookies([{"name": "django_language", "value": language, "url": at_queue.url}])
     open_queue(at_queue, at_queue.url)
@@ -78,18 +81,35 @@ def test_nothing_is_found_in_any_state_of_the_queue(language, at_queue, project,
     assert {state: one for state, one in found.items() if one} == {}
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_nothing_is_found_on_the_pages_around_it(language, page, queue_url, project, edges, manager, sign_in):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_found_on_the_pages_around_it_and_none_breaks_its_content_policy(
+    language, page, queue_url, project, edges, manager, sign_in
+):
     decide_edges(project, [edges[3].pk], Verb.REJECT, manager, Ruling(reason=Reason.BAD_ANCHOR))
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: refused.append(str(error)))
     sign_in(manager)
     page.context.add_cookies([{"name": "django_language", "value": language, "url": queue_url}])
     group = f"group/?donor={edges[0].source_id}"
     found = {}
-    for path in ("keys/", "suppressed/", "team/", "bulk/", "sheet/", group, f"{edges[3].pk}/", "all-filters/"):
+    for path in (
+        "keys/",
+        "suppressed/",
+        "team/",
+        "bulk/",
+        "sheet/",
+        group,
+        f"{edges[3].pk}/",
+        "all-filters/",
+        "",
+        "?status=all",
+    ):
         page.goto(queue_url + path)
         if path == "keys/":
             page.locator("[data-own-keys] input[maxlength]").first.press("u")
         found[path] = axe.findings(page)
+    assert refused == []
     page.goto(f"{queue_url}sheet/")
     file = {"name": "x.csv", "mimeType": "text/csv", "buffer": b"suggestion,decision\n1,perhaps\n"}
     page.locator("input[type=file]").set_input_files(file)
