@@ -146,7 +146,7 @@ def publish(draft: ReleaseDraft, user: User | None, progress: Progress = lifecyc
     drafts.hold_changed(draft)
     if draft.back_to_id is not None:
         roll_backs.hold_back(project)
-        roll_backs.apply(draft, cast("User", user))
+        roll_backs.apply(draft, cast("User", user), progress)
     else:
         checks.hold_back(project, read_sensitive=True)
     release = Release(project=project, format=fmt, filters=draft.filters, back_to_id=draft.back_to_id)

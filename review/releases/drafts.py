@@ -5,6 +5,7 @@ A draft keeps its links as they were when it was made. Whatever was decided sinc
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
@@ -101,23 +102,25 @@ def edges_of(draft: ReleaseDraft) -> QuerySet[CandidateEdge]:
 
 
 @transaction.atomic
-def fill(draft: ReleaseDraft) -> None:
+def fill(draft: ReleaseDraft, progress: Progress = lifecycle.no_progress) -> None:
     """Collects the links of a draft as they are now; those that would be held back as well, with the reason. The
     edges cannot be deleted meanwhile; nothing else is locked or changed. A second time changes nothing."""
     draft = ReleaseDraft.objects.select_for_update().get(pk=draft.pk)
     if draft.filled_at is not None:
         return
     if draft.back_to is not None:
-        roll_backs.collect(draft.back_to, draft)
+        roll_backs.collect(draft.back_to, draft, progress)
+        progress(0, 0, "Looking at each link")
         roll_backs.gather(draft, lock=False)
         roll_backs.hold_back(draft.project)
         with _may_refer_to_leaving(draft):
             _note_reasons(draft)
     else:
+        progress(0, 0, "Looking at each link")
         checks.gather(draft.project, edges_of(draft), OPERATIONS[ReleaseFormat(draft.format)], lock=False)
         checks.hold_back(draft.project, read_sensitive=False)
         with _may_refer_to_leaving(draft):
-            _keep(draft)
+            _keep(draft, progress)
     counts = count(draft)
     draft.added, draft.changed, draft.removed = (counts.get((one, ""), 0) for one in Operation)
     draft.held_for = {why: n for why in Held if (n := sum(counts.get((one, why), 0) for one in Operation))}
@@ -130,21 +133,20 @@ def _may_refer_to_leaving(draft: ReleaseDraft) -> AbstractContextManager[None]:
     return lock_references({"review_releasedraft": [draft.pk], "linker_candidateedge": IdsIn("leaving", "edge")})
 
 
-def _keep(draft: ReleaseDraft) -> None:
+def _keep(draft: ReleaseDraft, progress: Progress) -> None:
     """Writes the links of `leaving` in the order of the file."""
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS drafted")
         cursor.execute(_IN_ORDER)
         cursor.execute("CREATE UNIQUE INDEX ON drafted (place)")
     analyze("drafted")
-    in_slices(_KEEP, {"draft": draft.pk}, "drafted", "place")
+    in_slices(_KEEP, {"draft": draft.pk}, "drafted", "place", partial(progress, stage="Writing the draft"))
 
 
 def run_draft(run: Run, progress: Progress = lifecycle.no_progress) -> DraftReport:
     """Fills the draft of the run's parameters in the background."""
     draft = ReleaseDraft.objects.get(pk=run.params["draft"])
-    progress(0, 1, _("Looking at each link"))
-    fill(draft)
+    fill(draft, progress)
     draft.refresh_from_db()
     return DraftReport(draft=draft.pk, links=draft.links, held=draft.held)
 

@@ -5,6 +5,7 @@ Only links that were named in between are looked at, however many are out.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from django.db import connection
 
 from linker.models import CandidateEdge, EdgeStatus, Rel
 from linker.models.edge_columns import SEEN_COLUMNS
+from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from linker.models import Project
+    from linker.runs.lifecycle import Progress
     from review.models import Release, ReleaseDraft
 
 AT_A_TIME = 500
@@ -93,7 +96,7 @@ UPDATE linker_candidateedge SET reviewed = true, rel = plain.rel FROM (
 """
 
 
-def collect(release: Release, draft: ReleaseDraft) -> None:
+def collect(release: Release, draft: ReleaseDraft, progress: Progress = lifecycle.no_progress) -> None:
     """Writes what is to be done to be back at the release as the links of the draft."""
     values = {"draft": draft.pk, "project": release.project_id, "release": release.pk}
     with connection.cursor() as cursor:
@@ -102,7 +105,7 @@ def collect(release: Release, draft: ReleaseDraft) -> None:
         cursor.execute("CREATE UNIQUE INDEX ON named (edge)")
     analyze("named")
     with lock_references({"review_releasedraft": [draft.pk], "linker_candidateedge": IdsIn("named", "edge")}):
-        in_slices(_COLLECT, values, "named", "edge")
+        in_slices(_COLLECT, values, "named", "edge", partial(progress, stage="Collecting the links"))
 
 
 def gather(draft: ReleaseDraft, *, lock: bool) -> None:
@@ -126,14 +129,16 @@ def hold_back(project: Project) -> None:
     pairs.hold_broken()
 
 
-def apply(draft: ReleaseDraft, user: User) -> None:
+def apply(draft: ReleaseDraft, user: User, progress: Progress = lifecycle.no_progress) -> None:
     """Gives the links of `leaving` that nothing holds back the words, rel and status they had, with a decision each;
     changes that were asked for and have not left are taken back."""
     batch, after = uuid4(), 0
     note = ROLLED_BACK.said(number=draft.back_to.number if draft.back_to else 0)
-    _set_back_plain(draft, user, note, batch)
+    _set_back_plain(draft, user, note, batch, progress)
+    done = 0
     while rows := _next(draft, after):
-        after = max(rows)
+        progress(done, draft.links, "Setting links back")
+        after, done = max(rows), done + len(rows)
         edges = list(
             CandidateEdge.objects.filter(pk__in=rows)
             .select_related("project", "tier", "source", "target", "pending__decision")
@@ -158,7 +163,7 @@ def _next(draft: ReleaseDraft, after: int) -> dict[int, DraftLink]:
     return {row.edge_id: row for row in rows}
 
 
-def _set_back_plain(draft: ReleaseDraft, user: User, note: str, batch: UUID) -> None:
+def _set_back_plain(draft: ReleaseDraft, user: User, note: str, batch: UUID, progress: Progress) -> None:
     """A decision on each plain link, as decision_on and with_outcome make it, and the rel it had."""
     values: dict[str, Any] = {
         "draft": draft.pk,
@@ -168,7 +173,7 @@ def _set_back_plain(draft: ReleaseDraft, user: User, note: str, batch: UUID) -> 
         "verb": Verb.ROLL_BACK.value,
     }
     for statement in (_DECISIONS, _READ_AGAIN):
-        in_slices(statement, values, "leaving", "edge")
+        in_slices(statement, values, "leaving", "edge", partial(progress, stage="Setting links back"))
 
 
 def _set_back(edge: CandidateEdge, decision: Decision, row: DraftLink, texts: DonorTexts) -> None:

@@ -6,6 +6,7 @@ background.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from linker.models import Run
     from linker.runs.lifecycle import Progress
-
-STEPS = 3
 
 _ADDED = """
 FROM review_releaselink l JOIN linker_candidateedge e ON e.id = l.edge_id
@@ -73,19 +72,17 @@ def withdraw_release(release: Release, user: User, note: str, progress: Progress
     """Withdraws the links that a release added and that have not been withdrawn since; returns how many. What it
     changed or removed stays as it is. A second time it changes nothing."""
     project = lock_project(release.project_id)
-    progress(0, STEPS, "Taking back what waits")
+    progress(0, 0, "Taking back what waits")
     # What was asked for and has not left is taken back link by link: editors ask for a screen of them at most.
     batch = uuid4()
     done = outgoing.withdraw(project, to_withdraw(release).filter(pending__isnull=False), user, note, batch)
-    progress(1, STEPS, "Withdrawing the links")
-    done += _withdraw_plain(release, user, note, batch)
+    done += _withdraw_plain(release, user, note, batch, progress)
     after = {"to_be_removed": done, "note": note}
     audit.record(project, ChangeKind.RELEASE, user=user, subject=f"{release} withdrawn", after=after)
-    progress(STEPS, STEPS, "Done")
     return done
 
 
-def _withdraw_plain(release: Release, user: User, note: str, batch: UUID) -> int:
+def _withdraw_plain(release: Release, user: User, note: str, batch: UUID, progress: Progress) -> int:
     """Those that nothing was asked for."""
     values: dict[str, Any] = {"release": release.pk, "user": user.pk, "note": note, "batch": batch}
     with connection.cursor() as cursor:
@@ -93,8 +90,8 @@ def _withdraw_plain(release: Release, user: User, note: str, batch: UUID) -> int
         cursor.execute("CREATE TEMP TABLE withdrawn (edge bigint PRIMARY KEY) ON COMMIT DROP")
         cursor.execute(_LOCKED, values)
     analyze("withdrawn")
-    done = in_slices(_DECIDED, values, "withdrawn", "edge")
-    in_slices(_SEEN, values, "withdrawn", "edge")
+    done = in_slices(_DECIDED, values, "withdrawn", "edge", partial(progress, stage="Withdrawing the links"))
+    in_slices(_SEEN, values, "withdrawn", "edge", partial(progress, stage="Marking the links"))
     return done
 
 
