@@ -9,7 +9,7 @@ from django.db import transaction
 from linker import audit
 from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
 from linker.matching.tiers import catch_up
-from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
+from linker.models import Change, ChangeKind, Page, Project, RoleRule, RunKind
 from linker.pages.roles import apply_role_rules
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 ROLE_FIELDS = ("pattern", "role", "note")
-ROLES_AT_ONCE = 200_000  # pages whose addresses are looked through while somebody waits; of more, by a run
+ROLES_AT_ONCE = 5_000  # pages whose addresses are looked through while somebody waits; of more, by a run
 
 
 @transaction.atomic
@@ -39,8 +39,9 @@ def add_role_rule(rule: RoleRule, user: Actor) -> Run | None:
 
 
 @transaction.atomic
-def remove_role_rule(project: Project, rule_id: int, user: Actor) -> bool:
-    """Removes a rule; its pages have the roles again that were found. False where the rule is gone already."""
+def remove_role_rule(project: Project, rule_id: int, user: Actor) -> Run | bool:
+    """Removes a rule; its pages have the roles again that were found: at once, or by the run that is returned. False
+    where the rule is gone already."""
     wait_for_others(project)
     rule = RoleRule.objects.filter(project=project, pk=rule_id).first()
     if rule is None:
@@ -48,19 +49,24 @@ def remove_role_rule(project: Project, rule_id: int, user: Actor) -> bool:
     before = audit.values(rule, ROLE_FIELDS)
     audit.record(project, ChangeKind.ROLES, user=user, subject=rule.pattern, before=before)
     rule.delete()
-    _apply_role_rules(project, user)
-    return True
+    return _apply_role_rules(project, user) or True
 
 
 def _apply_role_rules(project: Project, user: Actor) -> Run | None:
     if Page.objects.filter(project=project)[ROLES_AT_ONCE : ROLES_AT_ONCE + 1].exists():
         try:
             return lifecycle.start_run(project, RunKind.ROLES, {}, user)
-        except lifecycle.RunIsActive:
-            pass  # it may have read the rules before this one was there
+        except lifecycle.RunIsActive as active:
+            return active.run  # which may have read the rules before: see start_if_due
     apply_role_rules(project)
     transaction.on_commit(lambda: catch_up(project))
     return None
+
+
+def start_if_due(run: Run) -> Run | None:
+    """Starts another run as one ends, where rules were changed after it had begun and it may not have read them."""
+    changes = Change.objects.filter(project=run.project, kind=ChangeKind.ROLES, at__gt=run.started_at or run.created_at)
+    return lifecycle.start_run(run.project, RunKind.ROLES, {}, run.created_by) if changes.exists() else None
 
 
 @transaction.atomic

@@ -15,6 +15,7 @@ from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
 from linker.pages.roles import apply_role_rules, find_roles, run_find_roles
 from linker.projects.policies.roles import add_role_rule, remove_role_rule, set_page_role, set_role_links
+from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
 from tests.linker.matching.test_match import match
 
@@ -219,6 +220,27 @@ def test_a_large_site_gets_its_roles_in_a_run(project, manager, monkeypatch):
     report = run_find_roles(run, lambda *args, **kwargs: None)
     one.refresh_from_db()
     assert (one.role_in_force, report.roles_changed) == ("hub", 1)
+
+
+def test_a_rule_that_comes_while_a_run_reads_the_rules_is_read_by_the_next(project, manager, monkeypatch):
+    monkeypatch.setattr("linker.projects.policies.roles.ROLES_AT_ONCE", 1)
+    one, _ = page(project, "/a"), page(project, "/b")
+    run = lifecycle.start_run(project, RunKind.ROLES, {})
+    report = run_find_roles(run, lambda *args, **kwargs: None)
+    rule = RoleRule(project=project, pattern="/a", role="hub")
+    assert add_role_rule(rule, manager) == run
+    assert remove_role_rule(project, rule.pk, manager) == run
+    add_role_rule(RoleRule(project=project, pattern="/a", role="hub"), manager)
+    one.refresh_from_db()
+    assert one.role_in_force != "hub", "no page is looked at while somebody waits"
+
+    lifecycle.succeed(run.pk, report)
+
+    following = project.runs.get(kind=RunKind.ROLES, status="queued")
+    lifecycle.succeed(following.pk, run_find_roles(following, lambda *args, **kwargs: None))
+    one.refresh_from_db()
+    assert one.role_in_force == "hub"
+    assert not project.runs.filter(kind=RunKind.ROLES, status="queued").exists()
 
 
 def test_an_event_chosen_by_hand_is_past_where_no_day_is_known(project, manager):

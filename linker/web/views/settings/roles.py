@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from linker.models import Membership, Role, RoleRule, RunKind
+from linker.models import Membership, Role, RoleRule, Run, RunKind
 from linker.pages.roles import role_choices
 from linker.projects import access
 from linker.projects.patterns import pattern_matches
@@ -78,7 +78,11 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
 @access.posts("settings_roles")
 def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
-    if remove_role_rule(membership.project, rule_id, request.user):
+    removed = remove_role_rule(membership.project, rule_id, request.user)
+    if isinstance(removed, Run):
+        messages.success(request, _("Removed. A run that assigns the roles to the pages is under way."))
+        return redirect("run", slug, removed.pk)
+    if removed:
         messages.success(request, _("Removed. The rule no longer applies from the next match run."))
     else:
         messages.warning(request, _("That rule had already been removed."))
