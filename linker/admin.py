@@ -186,8 +186,8 @@ class TierAdmin(OfProjectAdmin):
         change_tiers(obj.project, [], [obj], user=request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Tier]) -> None:
-        for tier in queryset.select_related("project"):
-            self.delete_model(request, tier)
+        for project in Project.objects.filter(tiers__in=queryset).distinct():
+            change_tiers(project, [], list(queryset.filter(project=project)), user=request.user)
 
 
 class SensitiveAdminForm(forms.ModelForm):

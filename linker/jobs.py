@@ -19,6 +19,7 @@ from linker.models import Run, RunStatus
 from linker.operations import outages
 from linker.pages.roles import run_find_roles
 from linker.pages.sensitivity import run_find_sensitive
+from linker.projects.policies.retier_run import run_retier
 from linker.runs import lifecycle
 from linker.runs.job_queue import JobKey, enqueue
 
@@ -42,6 +43,10 @@ def apply_safety(run_id: int) -> None:
 
 def apply_caps(run_id: int) -> None:
     lifecycle.execute(run_id, run_apply_caps)
+
+
+def retier(run_id: int) -> None:
+    lifecycle.execute(run_id, run_retier)
 
 
 def recheck(run_id: int) -> None:

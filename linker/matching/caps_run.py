@@ -39,8 +39,7 @@ def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> Caps
         lock_project(project.pk)
         progress(0, 3, "Bringing back what there is room for")
         back = bring_back(project)
-        progress(1, 3, "Reading tiers")
-        retier(project)  # also what the site links by now, and words that too many links say
+        retier(project, progress=progress)  # also what the site links by now, and words that too many links say
         for some in batches(stream("back", f"SELECT edge FROM {BACK} ORDER BY edge", []), AT_A_TIME):
             hide(project, edges=[edge for (edge,) in some])
         progress(2, 3, "Taking out what there is no room for")

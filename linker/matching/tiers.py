@@ -19,13 +19,17 @@ from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
 from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, REOPENED, UNDECIDED, sql
 from linker.models.replacement import replaces_sql
+from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
+from linker.storage.locks import lock_edges
+from linker.storage.slices import slices_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from linker.matching.cohorts import OwnBounds
+    from linker.runs.lifecycle import Progress
 
 
 TEXT_ROOM = in_text_sql("s", of_edges_run).room
@@ -82,24 +86,27 @@ WITH read AS (
     ) AS turn FROM read
 )
 """
-_WRITTEN = f"""
+_TO_WRITE = f"""
+CREATE TEMP TABLE to_write ON COMMIT DROP AS
 {_TURNS}, r AS (
-    SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AND p.has_prose AS gap,
+    SELECT p.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AND p.has_prose AS gap,
         CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
-    FROM turns p JOIN linker_candidateedge o ON o.id = p.id
-    WHERE {sql(UNDECIDED, "o")} AND p.asked AND (p.is_reworded OR
-        (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel,
-            p.wanted AND NOT p.placed AND p.has_prose,
-            CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END))
-    ORDER BY o.id FOR NO KEY UPDATE OF o
-), reworded_edges AS (
+    FROM turns p WHERE p.asked
+)
+SELECT r.* FROM r JOIN linker_candidateedge o ON o.id = r.id WHERE {sql(UNDECIDED, "o")}
+    AND (r.is_reworded OR (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM
+        (r.tier, r.rel, r.gap, r.placement))
+"""
+# One slice of it. Whoever decided on one before it was locked keeps what they decided on.
+_WRITE = f"""
+WITH r AS (SELECT * FROM to_write WHERE id > %(after)s AND id <= %(last)s), reworded_edges AS (
     UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap,
         anchor = w.anchor, anchor_source = w.origin, anchor_alternatives = w.others, span_start = w.start,
         span_end = w.stop, sentence = w.sentence, section_heading = w.heading, body_hash = w.body_hash
-    FROM r JOIN reworded w ON w.edge = r.id WHERE e.id = r.id
+    FROM r JOIN reworded w ON w.edge = r.id WHERE e.id = r.id AND {sql(UNDECIDED, "e")}
 )
 UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap
-FROM r WHERE e.id = r.id AND NOT r.is_reworded
+FROM r WHERE e.id = r.id AND NOT r.is_reworded AND {sql(UNDECIDED, "e")}
 """
 # What would no longer be proposed if it were read so, and what would be again, by the tiers of now and then. As
 # _mark_linked does it. A link of ours that came back to the queue may well stand on the site: a person decides on it.
@@ -142,7 +149,9 @@ class Turned(NamedTuple):
     number: int
 
 
-def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str, int]:
+def retier(
+    project: Project, edge_ids: Sequence[int] | None = None, *, progress: Progress = no_progress
+) -> dict[str, int]:
     """Reads the tiers of undecided edges again, without matching: of all, or of those among `edge_ids`.
 
     An edge goes into the text where its tier wants it there, the text has words for it, and the donor has room for one
@@ -153,9 +162,11 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
     """
     ids = None if edge_ids is None else list(edge_ids)
     with transaction.atomic(), connection.cursor() as cursor:
+        progress(0, 0, "Reading tiers")
         _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts_of(project))
+        progress(0, 0, "Choosing words")
         _choose_other_words(cursor, project, ids, _STORED)
-        cursor.execute(_WRITTEN)
+        _write(cursor, project, progress)
         _mark_linked(cursor, project, ids)
         if ids is None:
             retier_known(project)
@@ -242,6 +253,19 @@ def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None, ti
     for part in reworded(project, _NEW_TIERS.format(tiers=tiers), targets, ids):
         copy_rows_in("reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part))
     cursor.execute("ANALYZE reworded")
+
+
+def _write(cursor: Any, project: Project, progress: Progress) -> None:
+    """Writes the readings that differ from what is stored, some at a time, all of them locked before."""
+    cursor.execute("DROP TABLE IF EXISTS to_write")
+    cursor.execute(_TO_WRITE)
+    cursor.execute("ALTER TABLE to_write ADD PRIMARY KEY (id)")
+    cursor.execute("ANALYZE to_write")
+    lock_edges(project.pk, "e.id IN (SELECT id FROM to_write)")
+    slices = slices_of("to_write", "id")
+    for done, (after, last) in enumerate(slices):
+        progress(done, len(slices), "Assigning suggestions to tiers")
+        cursor.execute(_WRITE, {"after": after, "last": last})
 
 
 def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:

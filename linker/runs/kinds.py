@@ -37,7 +37,7 @@ class RunType:
 RUN_KINDS: dict[str, RunType] = {
     RunKind.EMBED: RunType("linker.reports.embed.EMBED", JobType("linker.jobs.embed", 24 * HOUR)),
     RunKind.MATCH: RunType("linker.reports.match.MATCH", JobType("linker.jobs.match", 6 * HOUR)),
-    RunKind.RETIER: RunType("linker.reports.retier.RETIER"),
+    RunKind.RETIER: RunType("linker.reports.retier.RETIER", JobType("linker.jobs.retier", 6 * HOUR)),
     RunKind.SENSITIVE: RunType("linker.reports.sensitive.SENSITIVE", JobType("linker.jobs.find_sensitive", HOUR)),
     RunKind.ROLES: RunType("linker.reports.roles.ROLES", JobType("linker.jobs.find_roles", HOUR)),
     RunKind.RELEASE: RunType("review.releases.report.RELEASE", JobType("review.jobs.release", 6 * HOUR)),
@@ -80,6 +80,7 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
     ),
     RunKind.IMPORT_TRAFFIC: ("linker.matching.safety_run.start_if_due",),
     RunKind.SAFETY: ("linker.matching.safety_run.start_if_due",),
+    RunKind.ROLES: ("linker.projects.policies.roles.start_if_due",),
     RunKind.IMPORT_LINKS: (
         "review.live.start.start_if_due",
         "linker.matching.caps_run.start_if_due",

@@ -16,7 +16,7 @@ from linker.matching.cohorts import cohorts_of, saved_cohort, stage_cohorts
 from linker.models import Basis, Cohort, Project, Tier
 from linker.models.querysets import PROPOSED, sql
 from linker.projects.policies.cohorts import name_of, set_bounds
-from linker.projects.policies.tiers import TierChange, change_tiers
+from linker.projects.policies.tiers import change_tiers
 from linker.projects.tier_preview import Bound, Effect, Spread
 from linker.runs import lifecycle
 from linker.storage.locks import lock_project
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from linker.matching.cohorts import OwnBounds
     from linker.models import Run
+    from linker.projects.policies.retier import TierChange
     from linker.runs.lifecycle import Progress
 
 SIZES, LEAST, MOST = 200, 20, 2000  # links of a calibration: usually, at least, at most
@@ -163,8 +164,9 @@ def effect_of(project: Project, tier: Tier, bound: float, cohort: OwnBounds | No
 @transaction.atomic
 def apply(
     sample: Sample, tier: Tier, wanted: float, user: User, *, lenient: bool, sure: bool, shown: float | None = None
-) -> tuple[Point, TierChange]:
-    """Lets a tier begin where the wanted precision does, and keeps the choice with the sample.
+) -> tuple[Point, TierChange | Run]:
+    """Lets a tier begin where the wanted precision does, now or by the run that is returned, and keeps the choice with
+    the sample.
 
     Raises UserError where no bound reaches it, another tier begins there, or it is no longer the bound that was
     `shown`.
@@ -184,7 +186,7 @@ def apply(
     before = bounds.get(tier.pk)
     if cohort is None:
         tier.lower_bound = point.bound
-        change = change_tiers(sample.project, [tier], user=user, basis=Basis.PROBABILITY)
+        change: TierChange | Run = change_tiers(sample.project, [tier], user=user, basis=Basis.PROBABILITY)
     else:
         name = name_of(Cohort.objects.get(pk=cohort.id))
         change = set_bounds(sample.project, name, bounds | {tier.pk: point.bound}, user)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from linker import audit
+from linker.errors import UserError
 from linker.matching.kept_runs import standing_run
-from linker.matching.report_types import RetierReport
-from linker.matching.suppressions import hide
-from linker.matching.tiers import retier
-from linker.models import Category, ChangeKind, Cohort, CohortBound, Project, RunKind, Tier
-from linker.projects.overview import tier_counts
+from linker.models import Basis, Category, Cohort, CohortBound, Project, Tier
+from linker.projects.policies.retier import make_or_start
 from linker.projects.policies.shared import wait_for_others
-from linker.projects.policies.tiers import TierChange, counts_for_report
-from linker.runs import lifecycle
 from linker.wording import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from linker.models import Run
+    from linker.projects.policies.retier import TierChange
     from linker.projects.policies.shared import Actor
 
 
@@ -43,65 +41,90 @@ def name_of(cohort: Cohort) -> CohortName:
     return CohortName(cohort.basis, cohort.category, cohort.role)
 
 
+@dataclass(frozen=True)
+class BoundsWanted:
+    """Where tiers are to begin, by their ids, for the suggestions of a cohort; nowhere, where it is to have no bounds
+    of its own."""
+
+    project: Project
+    name: CohortName
+    bounds: Mapping[int, float]
+
+    @classmethod
+    def from_stored(cls, project: Project, stored: Mapping[str, Any]) -> Self:
+        """The inverse of `wanted`. Raises UserError where the category is no more."""
+        category = Category.objects.filter(project=project, pk=stored["category"]).first()
+        if stored["category"] and category is None:
+            raise UserError(_("Nothing was changed: this category is no more. Set the bounds of another one."))
+        name = CohortName(stored["basis"], category, stored["role"])
+        return cls(project, name, {int(tier): lower for tier, lower in stored["bounds"].items()})
+
+    def wanted(self) -> dict[str, Any]:
+        category = self.name.category.pk if self.name.category is not None else None
+        return {
+            "basis": str(self.name.basis),
+            "category": category,
+            "role": self.name.role,
+            "bounds": {str(tier): lower for tier, lower in self.bounds.items()},
+        }
+
+    def in_words(self) -> dict[str, Any]:
+        return {"links": self._subject(), "before": _in_words(self.name.find(self.project)), "after": self._then()}
+
+    def check(self) -> None:
+        """Any bounds will do."""
+
+    def save(self) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
+        project, name, tiers = self.project, self.name, self._tiers()
+        cohort = name.find(project)
+        before = _in_words(cohort)
+        if cohort is not None:
+            CohortBound.objects.filter(cohort=cohort).delete()
+        if tiers:
+            if cohort is None:
+                cohort = self._unsaved()
+            cohort.looked_at, cohort.run = timezone.now(), standing_run(project)
+            cohort.save()
+            CohortBound.objects.bulk_create(
+                CohortBound(
+                    cohort=cohort, project=project, basis=name.basis, tier=tier, lower_bound=self.bounds[tier.pk]
+                )
+                for tier in tiers
+            )
+        elif cohort is not None:
+            cohort.delete()
+        return f"Bounds of links {self._subject()}", before, self._then()
+
+    def _tiers(self) -> list[Tier]:
+        return list(Tier.objects.filter(project=self.project, basis=self.name.basis, pk__in=list(self.bounds)))
+
+    def _then(self) -> dict[str, str]:
+        return {_tier_in_words(tier, self.name.basis): f"from {self.bounds[tier.pk]:g}" for tier in self._tiers()}
+
+    def _unsaved(self) -> Cohort:
+        name = self.name
+        return Cohort(project=self.project, basis=name.basis, category=name.category, role=name.role)
+
+    def _subject(self) -> str:
+        return str(self._unsaved())
+
+
 @transaction.atomic
-def set_bounds(project: Project, name: CohortName, bounds: Mapping[int, float], user: Actor) -> TierChange:
+def set_bounds(project: Project, name: CohortName, bounds: Mapping[int, float], user: Actor) -> TierChange | Run:
     """Lets tiers begin where the bounds say, by the tiers' ids, for the suggestions of a cohort, and reads the tier of
-    every suggestion again. Tiers that are not named are not used there; without bounds the cohort has none of its own
-    any more."""
+    every suggestion again: now, or by the run that is returned (linker.projects.policies.retier). Tiers that are not
+    named are not used there; without bounds the cohort has none of its own any more."""
     wait_for_others(project)
-    cohort = name.find(project)
-    before = _in_words(cohort)
-    tiers = Tier.objects.filter(project=project, basis=name.basis, pk__in=list(bounds))
-    if cohort is not None:
-        CohortBound.objects.filter(cohort=cohort).delete()
-    if tiers:
-        if cohort is None:
-            cohort = Cohort(project=project, basis=name.basis, category=name.category, role=name.role)
-        cohort.looked_at, cohort.run = timezone.now(), standing_run(project)
-        cohort.save()
-        CohortBound.objects.bulk_create(
-            CohortBound(cohort=cohort, project=project, basis=name.basis, tier=tier, lower_bound=bounds[tier.pk])
-            for tier in tiers
-        )
-        after = _in_words(cohort)
-    else:
-        after = {}
-    said = str(cohort) if cohort is not None else ""
-    if cohort is not None and not tiers:
-        cohort.delete()
-    return _read_again(project, said, before, after, user)
-
-
-def _read_again(project: Project, said: str, before: dict[str, str], after: dict[str, str], user: Actor) -> TierChange:
-    """Reads every suggestion again, and writes down what was changed and what that did."""
-    counts = tier_counts(project)
-    retier(project)
-    transaction.on_commit(lambda: hide(project))
-    change = TierChange(counts, tier_counts(project))
-    audit.record(
-        project, ChangeKind.TIERS, user=user, subject=f"Bounds of links {said}" if said else "", before=before,
-        after=after,
-    )  # fmt: skip
-    if before != after:
-        lifecycle.record_run(
-            project,
-            RunKind.RETIER,
-            params={"links": said, "before": before, "after": after},
-            report=RetierReport(
-                before=counts_for_report(change.before),
-                below_before=change.before.get(""),
-                after=counts_for_report(change.after),
-                below_after=change.after.get(""),
-            ),
-            user=user,
-        )
-    return change
+    return make_or_start(BoundsWanted(project, name, bounds), user)
 
 
 def _in_words(cohort: Cohort | None) -> dict[str, str]:
     """Where its tiers begin, for the log."""
     if cohort is None:
         return {}
-    basis = in_english(cohort.get_basis_display())
     bounds = CohortBound.objects.filter(cohort=cohort).select_related("tier")
-    return {f"{basis}, {bound.tier.name}": f"from {bound.lower_bound:g}" for bound in bounds}
+    return {_tier_in_words(bound.tier, cohort.basis): f"from {bound.lower_bound:g}" for bound in bounds}
+
+
+def _tier_in_words(tier: Tier, basis: str) -> str:
+    return f"{in_english(Basis(basis).label)}, {tier.name}"

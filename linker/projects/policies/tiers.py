@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -12,34 +12,78 @@ from django.utils.translation import gettext as _
 
 from linker import audit
 from linker.errors import UserError
-from linker.matching.report_types import RetierReport, TierCount
-from linker.matching.suppressions import hide
-from linker.matching.tiers import retier
-from linker.models import Basis, CandidateEdge, ChangeKind, Cohort, CohortBound, KeptBounds, Project, RunKind, Tier
+from linker.models import Basis, CandidateEdge, ChangeKind, Cohort, CohortBound, KeptBounds, Project, Tier
 from linker.models.querysets import UNDECIDED
-from linker.projects.overview import tier_counts
+from linker.projects.policies.retier import make_or_start
 from linker.projects.policies.shared import wait_for_others
-from linker.runs import lifecycle
 from linker.wording import in_english
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from django.contrib.auth.models import User
 
     from linker.models import Run
+    from linker.projects.policies.retier import TierChange
     from linker.projects.policies.shared import Actor
 
 
 TIER_FIELDS = ("lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held")
+STORED = ("id", "name", "basis", *TIER_FIELDS)  # of a tier, in the parameters of a run
 
 
 @dataclass(frozen=True)
-class TierChange:
-    """Open suggestions by tier's name, before and after."""
+class TiersWanted:
+    """Tiers to be saved and deleted, and the basis that is to be in use. `bases`: those whose tiers change, or whose
+    bounds were looked at."""
 
-    before: dict[str, int]
-    after: dict[str, int]
+    project: Project
+    kept: Sequence[Tier]
+    deleted: Sequence[Tier]
+    bases: frozenset[str]
+    use: str | None
+
+    @classmethod
+    def from_stored(cls, project: Project, stored: Mapping[str, Any]) -> Self:
+        """The inverse of `wanted`."""
+        kept = [Tier(project=project, **values) for values in stored["tiers"]]
+        deleted = list(Tier.objects.filter(project=project, pk__in=stored["deleted"]))
+        return cls(project, kept, deleted, frozenset(stored["bases"]), stored["use"])
+
+    def wanted(self) -> dict[str, Any]:
+        return {
+            "tiers": [{name: getattr(tier, name) for name in STORED} for tier in self.kept],
+            "deleted": [tier.pk for tier in self.deleted],
+            "bases": sorted(self.bases),
+            "use": self.use,
+        }
+
+    def in_words(self) -> dict[str, Any]:
+        named = {tier.pk for tier in (*self.kept, *self.deleted)}
+        now = list(Tier.objects.filter(project=self.project, basis__in=self.bases))
+        then = [tier for tier in now if tier.pk not in named] + list(self.kept)
+        read_by = {"before": _label(self.project.tier_basis), "after": _label(self.use or self.project.tier_basis)}
+        words = {"basis": sorted(self.bases), "before": _bounds(now), "after": _bounds(then)}
+        return words | ({"read_by": read_by} if self.use is not None else {})
+
+    def check(self) -> None:
+        if self.deleted:
+            _need_no(self.project, self.deleted)
+
+    def save(self) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
+        project = self.project
+        before = _tiers(project, self.bases, project.tier_basis)
+        if self.deleted:
+            _lock_edges(project, self.deleted)
+        Tier.objects.filter(project=project, pk__in=[tier.pk for tier in self.deleted]).delete()
+        _step_aside(project, self.kept)
+        for tier in self.kept:
+            tier.project = project
+            tier.save()
+        if self.use is not None:
+            project.tier_basis = self.use
+            project.save(update_fields=["tier_basis"])
+        return "", before, _tiers(project, self.bases, project.tier_basis)
 
 
 @transaction.atomic
@@ -51,54 +95,16 @@ def change_tiers(
     *,
     basis: Basis | None = None,
     use: Basis | None = None,
-) -> TierChange:
-    """Saves changed and new tiers, deletes others, and reads every suggestion's tier again, without a new match.
+) -> TierChange | Run:
+    """Saves changed and new tiers, deletes others, and reads every suggestion's tier again, without a new match: now,
+    or by the run that is returned (linker.projects.policies.retier). Raises UserError where that cannot be.
 
     `basis`: whose bounds were looked at, changed or not. Tiers of other bases stay as they are. `use` makes a basis the
     one that tiers are read by. The change stands among the project's runs: who moved which bound, and what that did.
     """
     wait_for_others(project)
-    before = tier_counts(project)
-    changed = {tier.basis for tier in (*kept, *deleted)} | ({basis} if basis else set())
-    bounds, rows = _bounds(project, changed), _tiers(project, changed, project.tier_basis)
-    if deleted:
-        _need_no(project, deleted)
-        _lock_edges(project, deleted)
-    Tier.objects.filter(project=project, pk__in=[tier.pk for tier in deleted]).delete()
-    _step_aside(project, kept)
-    for tier in kept:
-        tier.project = project
-        tier.save()
-    read_by = {
-        "before": in_english(Basis(project.tier_basis).label),
-        "after": in_english(Basis(use or project.tier_basis).label),
-    }
-    if use is not None:
-        project.tier_basis = use
-        project.save(update_fields=["tier_basis"])
-    retier(project)
-    transaction.on_commit(lambda: hide(project))
-    change = TierChange(before, tier_counts(project))
-    after = _tiers(project, changed, use or project.tier_basis)
-    audit.record(project, ChangeKind.TIERS, user=user, before=rows, after=after)
-    lifecycle.record_run(
-        project,
-        RunKind.RETIER,
-        params={
-            "basis": sorted(changed),
-            "before": bounds,
-            "after": _bounds(project, changed),
-            **({"read_by": read_by} if use is not None else {}),
-        },
-        report=RetierReport(
-            before=counts_for_report(change.before),
-            below_before=change.before.get(""),
-            after=counts_for_report(change.after),
-            below_after=change.after.get(""),
-        ),
-        user=user,
-    )
-    return change
+    bases = frozenset(str(tier.basis) for tier in (*kept, *deleted)) | ({str(basis)} if basis else set())
+    return make_or_start(TiersWanted(project, kept, deleted, bases, str(use) if use else None), user)
 
 
 @transaction.atomic
@@ -132,24 +138,24 @@ def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
     list(edges.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 
-def _bounds(project: Project, bases: Iterable[str]) -> dict[str, str]:
+def _label(basis: str) -> str:
+    return in_english(Basis(basis).label)
+
+
+def _bounds(tiers: Iterable[Tier]) -> dict[str, str]:
     return {
         tier.name: f"from {tier.lower_bound:g}, {tier.placement}, {tier.rel}, {tier.confirmed_rel} once accepted"
         f"{', leaves unreviewed' if tier.export_unreviewed else ''}{', held back' if tier.held else ''}"
-        for tier in Tier.objects.filter(project=project, basis__in=bases)
+        for tier in tiers
     }
 
 
 def _tiers(project: Project, bases: Iterable[str], in_use: str) -> dict[str, Any]:
     """Every tier of some bases, and the basis in use, for the log of changes."""
     tiers = Tier.objects.filter(project=project, basis__in=bases)
-    return {"read by": in_english(Basis(in_use).label)} | {
-        f"{in_english(Basis(tier.basis).label)}, {tier.name}": audit.values(tier, TIER_FIELDS) for tier in tiers
+    return {"read by": _label(in_use)} | {
+        f"{_label(tier.basis)}, {tier.name}": audit.values(tier, TIER_FIELDS) for tier in tiers
     }
-
-
-def counts_for_report(counts: dict[str, int]) -> tuple[TierCount, ...]:
-    return tuple(TierCount(name=name, links=links) for name, links in counts.items() if name)
 
 
 def _step_aside(project: Project, kept: Sequence[Tier]) -> None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.errors import UserError
-from linker.models import Basis, Cohort, Role, RunKind
+from linker.models import Basis, Cohort, Role, Run, RunKind
 from linker.projects.access import member, posts
 from linker.projects.policies.cohorts import name_of
 from linker.runs.lifecycle import RunIsActive, start_run
@@ -119,7 +119,7 @@ def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     tier, former = form.tiers[said["tier"]], calibrations.tiers_of(project)
     try:
         own = calibrations.cohort_of(sample.run)
-        point, _change = calibrations.apply(
+        point, change = calibrations.apply(
             sample, tier, said["wanted"] / 100, user_of(request),
             lenient=said["lenient"], sure=said["sure"], shown=said["shown"],
         )  # fmt: skip
@@ -127,13 +127,17 @@ def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         form.add_error(None, str(error))
         return _page(request, membership, sample, form, status=422)
     address = f"{reverse('settings_tiers', args=[slug])}?basis={Basis.PROBABILITY}"
+    run = change if isinstance(change, Run) else None
     if own is None:
-        offer_undo(request, project, "settings_tiers", address, former_values(project, Basis.PROBABILITY, former))
+        offer_undo(request, project, "settings_tiers", address, former_values(project, Basis.PROBABILITY, former), run)
     else:
         of_cohort = address_of(project, name_of(Cohort.objects.get(pk=own.id)))
-        offer_undo(request, project, "settings_tiers", of_cohort, former_bounds(own.bounds))
+        offer_undo(request, project, "settings_tiers", of_cohort, former_bounds(own.bounds), run)
     values = {"tier": tier.name, "bound": percent(point.bound)}
-    if own is None:
+    if run is not None:
+        begins = _("“%(tier)s” begins at %(bound)s as soon as run %(run)s has finished.")
+        values["run"] = str(run.pk)
+    elif own is None:
         begins = _("“%(tier)s” begins at %(bound)s from now on.")
     else:
         begins = _("“%(tier)s” begins at %(bound)s for links %(where)s from now on.")

@@ -11,11 +11,13 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from linker.errors import UserError
 from linker.matching.cohorts import ASKED, OwnBounds, cohorts_of
-from linker.models import Basis, Category, Cohort, Project, Role
+from linker.models import Basis, Category, Cohort, Project, Role, Run
 from linker.models.subtrees import nearby
 from linker.projects import access, overview
 from linker.projects.policies.cohorts import CohortName, name_of, set_bounds
+from linker.projects.policies.retier import change_under_way
 from linker.projects.tier_effect import NOT_USED
 from linker.projects.tier_preview import Spread
 from linker.query_strings import is_id, unknown_fields
@@ -71,6 +73,7 @@ def cohort(request: HttpRequest, slug: str) -> HttpResponse:
         named=_unsaved(project, name),
         basis=basis,
         is_removal=is_removal,
+        under_way=change_under_way(project),
         ignored=unknown_fields(request.GET, {"basis", "category", "role"}),
         **shown,
     )
@@ -117,10 +120,16 @@ def _save(request: HttpRequest, project: Project, name: CohortName, lowers: dict
     if not (bounds or former):
         messages.warning(request, _("These links had no bounds of their own any more."))
     else:
-        set_bounds(project, name, bounds, request.user)
-        offer_undo(request, project, TAB, address_of(project, name), former_bounds(former))
-        done = _("Saved. Suggestions were assigned to tiers again.") if bounds else _("Removed.")
-        messages.success(request, done)
+        try:
+            change = set_bounds(project, name, bounds, request.user)
+        except UserError as error:
+            messages.error(request, str(error))
+            return redirect(address_of(project, name))
+        run = change if isinstance(change, Run) else None
+        offer_undo(request, project, TAB, address_of(project, name), former_bounds(former), run)
+        if run is None:
+            done = _("Saved. Suggestions were assigned to tiers again.") if bounds else _("Removed.")
+            messages.success(request, done)
     return redirect(f"{reverse(TAB, args=[project.slug])}?basis={name.basis}")
 
 

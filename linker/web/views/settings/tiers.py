@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from linker.errors import UserError
-from linker.models import Basis, Membership, Project, Role
+from linker.models import Basis, Membership, Project, Role, Run
 from linker.projects import access, overview
-from linker.projects.policies.tiers import TierChange, change_tiers, keep_bounds
+from linker.projects.policies.retier import TierChange, change_under_way
+from linker.projects.policies.tiers import change_tiers, keep_bounds
 from linker.projects.tier_preview import Spread
 from linker.query_strings import unknown_fields
 from linker.reports import tier_notice
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 
+TAB = "settings_tiers"
 # What each basis means to who moves a bound.
 BASES = {
     Basis.PROBABILITY: gettext_lazy(
@@ -93,8 +95,9 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _tab(request: HttpRequest, membership: Membership, **context: Any) -> HttpResponse:
-    notice = tier_notice.tier_notice(membership.project)
-    return render_tab(request, membership, "settings_tiers", notice=notice, **context)
+    project = membership.project
+    notice = tier_notice.tier_notice(project)
+    return render_tab(request, membership, TAB, notice=notice, under_way=change_under_way(project), **context)
 
 
 def _save(request: HttpRequest, project: Project, basis: Basis, formset: TierFormSetBase) -> HttpResponse:
@@ -108,13 +111,14 @@ def _save(request: HttpRequest, project: Project, basis: Basis, formset: TierFor
     except UserError as error:
         messages.error(request, str(error))
         return redirect(f"{reverse('settings_tiers', args=[project.slug])}?basis={basis}")
-    messages.success(request, _moves(change))
-    address = reverse("settings_tiers", args=[project.slug])
-    back = former_values(project, basis, former)
-    if use not in (None, used):
-        back.append(("use", used))
-    offer_undo(request, project, "settings_tiers", f"{address}?basis={basis}", back)
-    return redirect(f"{address}?basis={basis}")
+    address = f"{reverse('settings_tiers', args=[project.slug])}?basis={basis}"
+    back = former_values(project, basis, former) + ([("use", used)] if use not in (None, used) else [])
+    if not isinstance(change, Run):
+        messages.success(request, _moves(change))
+        offer_undo(request, project, TAB, address, back)
+    elif not (formset.new_objects or formset.deleted_objects):  # which the form that undoes it cannot name yet
+        offer_undo(request, project, TAB, address, back, change)
+    return redirect(address)
 
 
 @access.posts("settings_tiers")

@@ -3,11 +3,11 @@ forms that hold all values of a tab, it also sends what the tab's newest change 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from linker.models import Change, ChangeKind
+from linker.models import Change, ChangeKind, Run, RunStatus
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -41,24 +41,36 @@ class Undo:
 
 
 def offer_undo(
-    request: HttpRequest, project: Project, tab: str, action: str, fields: Sequence[tuple[str, str]]
+    request: HttpRequest,
+    project: Project,
+    tab: str,
+    action: str,
+    fields: Sequence[tuple[str, str]],
+    run: Run | None = None,
 ) -> None:
     """Offers the tab's last change to be undone, until somebody makes another. What was sent twice has changed nothing
-    the second time: the first offer holds."""
+    the second time: the first offer holds. `run`: what makes the change, of which nothing stands in the log yet."""
     newest, known = _newest(project, tab), request.session.get(_key(project, tab))
-    if known is not None and known["change"] == newest:
+    if run is None and known is not None and known["change"] == newest:
         return
-    request.session[_key(project, tab)] = {
-        "change": newest, "action": action, "fields": [list(field) for field in fields]
-    }  # fmt: skip
+    offer = {"change": newest, "action": action, "fields": [list(field) for field in fields]}
+    request.session[_key(project, tab)] = offer | ({"run": run.pk} if run is not None else {})
 
 
 def offered_undo(request: HttpRequest, project: Project, tab: str) -> Undo | None:
     """What was offered in this session, where nothing was changed since."""
     known = request.session.get(_key(project, tab))
-    if tab not in KINDS or known is None or known["change"] != _newest(project, tab):
+    if tab not in KINDS or known is None or not _is_newest(project, tab, known):
         return None
     return Undo(known["action"], [(name, value) for name, value in known["fields"]])
+
+
+def _is_newest(project: Project, tab: str, known: Mapping[str, Any]) -> bool:
+    """Whether the change that an offer is about is the tab's newest: by a run, the one change since it was started."""
+    if "run" not in known:
+        return known["change"] == _newest(project, tab)
+    is_made = Run.objects.filter(pk=known["run"], status=RunStatus.SUCCEEDED).exists()
+    return is_made and _changes(project, tab, None).filter(pk__gt=known["change"] or 0)[:2].count() == 1
 
 
 def seen(project: Project, tab: str, subject: str | None = None) -> str:
