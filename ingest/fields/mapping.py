@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Columns = dict[str, list[str]]
 PREFIX = re.compile(r"/|https?://")
 _DIGITS = "0123456789"
+_PERIOD = re.compile(r" (?:last )?\d{1,3} ?(?:d|days?|w|weeks?|m|mo|months?|y|years?)$")  # at the end of a column's key
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class FieldSet:
         by_key: dict[str, str] = {}
         for column in header:
             by_key.setdefault(header_key(column), column)
+        for column in header:  # “clicks_3m”: of several periods the first
+            by_key.setdefault(_PERIOD.sub("", header_key(column)), column)
         group_by_key = {header_key(name): columns for name, columns in families(header).items()}
         mapping: Columns = {}
         for field in self.fields:

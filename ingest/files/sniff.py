@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 HEAD = 2**18
 MAX_COLUMNS = 2_000  # a crawl with every extraction has some hundreds
 DELIMITERS = (",", ";", "\t", "|")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text has in any encoding but UTF-16
+BINARY = gettext_noop(
+    "This is not text but a binary file, such as a program's own format, a picture or an archive. Export the table as "
+    "CSV in the program that it comes from, and import that file."
+)
 _SEPARATOR_LINE = re.compile(r'^"?sep=(.)"?\s*$', re.IGNORECASE)
 
 
@@ -140,6 +145,8 @@ def _find_encoding(name: str, head: bytes, wanted: str) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")("strict").decode(head)
     except UnicodeDecodeError as error:
+        if len(_CONTROL.findall(sample)) > len(sample) / 50:
+            raise UnusableFile(name, gettext(BINARY)) from None
         raise not_decodable(name, "utf-8", error, _lines_in(head[: error.start]) + 1) from None
     return "utf-8"
 
@@ -155,7 +162,7 @@ def _zeros(name: str, sample: bytes) -> UnusableFile:
     lines = line_breaks([before])
     if lines and all(letter.isprintable() or letter in "\t\r\n" for letter in before) and "\ufffd" not in before:
         return UnusableFile(name, ZEROS_TEXT, line=lines + 1)
-    return UnusableFile(name, gettext("This is not text but a binary file. Export the table as CSV."))
+    return UnusableFile(name, gettext(BINARY))
 
 
 def _first_records(text: str, delimiter: str) -> list[tuple[int, list[str]]]:

@@ -65,24 +65,32 @@ QUERY_COLUMNS = {
     "url": (
         *("Page", "Pages", "Top pages", "URL", "Page URL", "Landing Page", "Address", "Full URL", "Link", "Adresse"),
         *("Pages les plus populaires", "Seite", "Seiten", "Die häufigsten Seiten", "Página", "Páginas", "Pagina"),
-        *("Páginas principales", "Pagine", "Pagine principali", "Strona", "Current URL"),
+        *("Páginas principales", "Pagine", "Pagine principali", "Strona", "Current URL", "Páginas principais"),
+        *("Страница", "Страницы", "Популярные страницы", "Самые популярные страницы", "ページ", "上位のページ"),
+        *("网页", "排名靠前的网页", "热门网页"),
     ),
     "query": (
         *("Query", "Queries", "Top queries", "Search Query", "Search Queries", "Search term", "Keyword", "Main Query"),
         *("Requête", "Requêtes", "Requêtes les plus fréquentes", "Mot clé", "Suchanfrage", "Suchanfragen"),
         *("Suchbegriff", "Häufigste Suchanfragen", "Häufigste Anfragen", "Consulta", "Consultas"),
         *("Consultas principales", "Principais consultas", "Query principali", "Zoekopdracht", "Zoekopdrachten"),
-        *("Populairste zoekopdrachten", "Zapytanie", "Zapytania", "Custom Anchor"),
+        *("Populairste zoekopdrachten", "Zapytanie", "Zapytania", "Najpopularniejsze zapytania", "Custom Anchor"),
+        *("Query più frequenti", "Consultas más populares", "Запрос", "Запросы", "Поисковый запрос"),
+        *("Популярные запросы", "Самые популярные запросы", "クエリ", "上位のクエリ", "检索词", "查询", "热门查询"),
     ),
-    "clicks": ("Clicks", "URL Clicks", "Clics", "Klicks", "Clic", "Cliques", "Klikken", "Kliknięcia"),
+    "clicks": (
+        *("Clicks", "URL Clicks", "Clics", "Klicks", "Clic", "Cliques", "Klikken", "Kliknięcia", "Клики"),
+        *("クリック数", "点击次数", "点击数"),
+    ),
     "impressions": (
         *("Impressions", "URL Impressions", "Impressionen", "Impresiones", "Impressioni", "Impressões", "Vertoningen"),
-        *("Wyświetlenia",),
+        *("Wyświetlenia", "Показы", "表示回数", "展示", "展示次数", "曝光次数"),
     ),
     "position": (
         *("Position", "Average Position", "Avg. Position", "Position moyenne", "Durchschnittliche Position"),
         *("Posición", "Posición media", "Posizione", "Posizione media", "Posição", "Posição média", "Positie"),
-        *("Gemiddelde positie", "Pozycja", "Średnia pozycja", "Current position"),
+        *("Gemiddelde positie", "Pozycja", "Średnia pozycja", "Current position", "Позиция", "Средняя позиция"),
+        *("掲載順位", "平均掲載順位", "排名", "平均排名"),
     ),
     "importance": (
         *("Importance", "Weight", "Priority", "Wichtigkeit", "Importancia", "Importanza", "Importância"),
@@ -97,12 +105,17 @@ ANALYTICS_PAGES = (
     *("Seitenpfad", "Chemin de la page et classe de l'écran", "Chemin de la page"),
     *("Ruta de página y clase de pantalla", "Ruta de la página y clase de pantalla"),
     *("Percorso pagina e classe schermata", "Caminho da página e classe da tela"),
-    *("Paginapad en schermklasse", "Ścieżka strony i klasa ekranu"),
+    *("Paginapad en schermklasse", "Ścieżka strony i klasa ekranu", "Путь к странице и класс экрана"),
+    *("ページ パスとスクリーン クラス", "ページパスとスクリーン クラス", "网页路径和屏幕类"),
+    # As its API calls them.
+    *("pagePathPlusQueryString", "unifiedPagePathScreen", "landingPagePlusQueryString", "pageLocation"),
 )
+# The best first: how often a page was viewed, then visits, then people.
 ANALYTICS_HITS = (
-    *("Views", "Pageviews", "Page views", "Sessions", "Active users", "Total users", "Users", "screenPageViews"),
-    *("activeUsers", "Aufrufe", "Sitzungen", "Aktive Nutzer", "Vues", "Vistas", "Sesiones", "Visualizzazioni"),
-    *("Sessioni", "Visualizações", "Sessões", "Weergaven", "Sessies", "Wyświetlenia strony", "Sesje"),
+    *("Views", "Pageviews", "Page views", "screenPageViews", "Aufrufe", "Vues", "Vistas", "Visualizzazioni"),
+    *("Visualizações", "Weergaven", "Wyświetlenia strony", "Просмотры", "浏览次数", "查看次数"),
+    *("Sessions", "Sitzungen", "Sesiones", "Sessioni", "Sessões", "Sessies", "Sesje", "Сеансы", "セッション", "会话数"),
+    *("Active users", "activeUsers", "Aktive Nutzer", "Total users", "totalUsers", "Users", "活跃用户"),
 )
 TRAFFIC_COLUMNS = {
     "url": (
@@ -115,8 +128,26 @@ TRAFFIC_COLUMNS = {
     ),
     **{name: QUERY_COLUMNS[name] for name in ("clicks", "impressions", "position")},
     "hits": ("Hits", "Requests", "Visits", "Besuche", "Visites", "Visitas", "Visite", "Bezoeken", *ANALYTICS_HITS),
-    "date": ("Date", "Day", "Period", "Datum", "Zeitraum", "Période", "Fecha", "Período", "Data", "Periodo", "Month"),
+    "date": (
+        "Date",
+        "Day",
+        "Period",
+        "Datum",
+        "Zeitraum",
+        "Période",
+        "Fecha",
+        "Período",
+        "Data",
+        "Periodo",
+        "Month",
+        "Дата",
+        "日付",
+        "日期",
+    ),
 }
+_WHOLE = re.compile(r"\d{1,3}(?:[\s.,’'\u00a0\u202f]\d{3})+|\d+")
+_PERCENT = re.compile(r"<?\d{1,3}(?:[.,]\d+)?[\s\u00a0\u202f]*[%％]")
+_RANK = re.compile(r"\d{1,3}(?:[.,]\d+)?")
 _ADDRESS = re.compile(r"\s*https?://", re.IGNORECASE)
 _RELATIVE = re.compile(r"\s*(?:https?://|/)", re.IGNORECASE)
 _OF_ASSETS = re.compile(
@@ -198,6 +229,7 @@ def address_columns(
 def add_by_content(mapping: dict[str, list[str]], header: Sequence[str], samples: Sequence[Sequence[str]]) -> None:
     """Adds to a mapping of pages what only contents show: vectors, breadcrumbs in JSON-LD, main text, addresses."""
     _separate_content_type(mapping, header, samples)
+    add_crawl_by_content(mapping, header, samples)
     vectors = vector_columns(header, samples)
     if vectors:
         mapping.setdefault("vector", vectors[:1])
@@ -225,6 +257,50 @@ def add_address_by_content(
         if _share(cells, (cell.startswith("/") or _ADDRESS.match(cell) is not None for cell in cells)) > 0.5:
             mapping["url"] = [column]
             return
+
+
+def search_numbers(header: Sequence[str], samples: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+    """Which columns hold clicks, impressions and positions where their names are of a language that is not known.
+
+    Search Console has them in one order in each language: clicks, impressions, a percentage of the two, a position.
+    Empty where the rows are not so.
+    """
+    for at in range(2, len(header) - 1):
+        rows = [row[at - 2 : at + 2] for row in samples if len(row) == len(header)]
+        shapes = (_WHOLE, _WHOLE, _PERCENT, _RANK)
+        if rows and all(shape.fullmatch(cell.strip()) for row in rows for shape, cell in zip(shapes, row, strict=True)):
+            return {"clicks": [header[at - 2]], "impressions": [header[at - 1]], "position": [header[at + 1]]}
+    return {}
+
+
+def _columns_before_their_lengths(header: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of texts that are followed by the number of their characters, as a crawler writes titles and
+    descriptions whatever its language."""
+    found = []
+    for at, column in enumerate(header[:-1]):
+        pairs = [(row[at], row[at + 1]) for row in samples if len(row) == len(header) and row[at].strip()]
+        if len(pairs) > 1 and all(length.strip() == str(len(text)) for text, length in pairs):
+            found.append(column)
+    return found
+
+
+def add_crawl_by_content(
+    mapping: dict[str, list[str]], header: Sequence[str], samples: Sequence[Sequence[str]]
+) -> None:
+    """Adds what shows in a crawl in a language that is not known: types of content, the status behind them, and the
+    title and description, which stand before their lengths. For rows without any column of texts that is known."""
+    kinds = [
+        at
+        for at in range(len(header) - 1)
+        if (cells := _cells(samples, at)) and all(map(screaming_frog.is_content_type, cells))
+    ]
+    if not kinds or "title" in mapping:
+        return
+    mapping.setdefault("content_type", [header[kinds[0]]])
+    if all(re.fullmatch(r"[1-5]\d\d|0", cell.strip()) for cell in _cells(samples, kinds[0] + 1)):
+        mapping.setdefault("status_code", [header[kinds[0] + 1]])
+    for field, column in zip(("title", "description"), _columns_before_their_lengths(header, samples), strict=False):
+        mapping.setdefault(field, [column])
 
 
 def _separate_content_type(

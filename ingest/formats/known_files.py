@@ -62,6 +62,7 @@ from ingest.formats.table_rules import (
     is_internal,
     is_search_console,
     is_single_tab,
+    is_tree,
     links_of,
     mostly,
     names,
@@ -73,6 +74,14 @@ _EXPORT_INTERNAL = (
     "internal_html.csv contains this and everything else about the pages. Import it as pages."
 )
 _EXPORT_CSV = "Export or save the table as CSV (UTF-8) in the program it comes from, and import that file."
+_SITEMAP = (
+    "It is not imported as a file, because suggestions are made from the texts of the pages. Open Sources, add a "
+    "Sitemap and enter its address: the pages that it names are then fetched and imported."
+)
+_CRAWL = (
+    "Anchorline fetches sites by itself: open Sources and add a Crawl of the site. Or crawl it in Screaming Frog and "
+    "import internal_html.csv as pages."
+)
 _NO_LOGS = (
     "Anchorline cannot read logs. Use a log tool to count the requests for each address, leaving out "
     "robots if you want visits alone, and import a CSV with the columns url,hits."
@@ -154,6 +163,14 @@ FILES: tuple[Known, ...] = (
         "Import it as pages, then import All Inlinks (Bulk Export, Links) as links.",
         PAGES,
         columns=is_internal,
+    ),
+    _tab(
+        "tree",
+        "tree of the site's folders (Site Structure, or a list in tree view)",
+        "It counts the addresses in each folder, and its rows are not pages.",
+        is_tree,
+        advice="In Screaming Frog, switch from the tree to the list (the icon to the right of the filter), choose the "
+        "HTML filter of the Internal tab and export it. Import internal_html.csv as pages.",
     ),
     # ------------------------------------------------------------------------------------- Screaming Frog, links
     _tab(
@@ -419,7 +436,9 @@ FILES: tuple[Known, ...] = (
         "It shows how a site does over time, but names no pages.",
         "It cannot be imported, but the Pages table of the same export can be imported as traffic.",
         columns=is_search_console(
-            names("Date", "Dates", "Datum", "Fecha", "Data", "Dzień", "Day", "Tag", "Jour"), DAY.match
+            names("Date", "Dates", "Datum", "Fecha", "Data", "Dzień", "Day", "Tag", "Jour")
+            | names("Дата", "日付", "日期"),
+            DAY.match,
         ),
     ),
     Known(
@@ -429,7 +448,8 @@ FILES: tuple[Known, ...] = (
         "It cannot be imported, but the Pages table of the same export can be imported as traffic.",
         columns=is_search_console(
             names("Device", "Devices", "Appareil", "Appareils", "Gerät", "Geräte", "Dispositivo", "Dispositivos")
-            | names("Dispositivi", "Apparaat", "Apparaten", "Urządzenie", "Urządzenia"),
+            | names("Dispositivi", "Apparaat", "Apparaten", "Urządzenie", "Urządzenia")
+            | names("Устройство", "Устройства", "デバイス", "设备"),
             lambda cell: cell.casefold() in DEVICES,
         ),
     ),
@@ -442,7 +462,7 @@ FILES: tuple[Known, ...] = (
             names(
                 "Country", "Countries", "Pays", "Land", "Länder", "País", "Países", "Paese", "Paesi", "Landen", "Kraj"
             )
-            | names("Kraje")
+            | names("Kraje", "Страна", "Страны", "国", "国家", "国家/地区")
         ),
     ),
     Known(
@@ -465,8 +485,9 @@ FILES: tuple[Known, ...] = (
         "Import the Pages table of the same export as traffic. Better still, import the whole ZIP as you "
         "downloaded it: the period can be read from that.",
         columns=has(
-            names("Filter", "Filters", "Filtre", "Filtres", "Filtro", "Filtri", "Filtros", "Filtr"),
-            names("Value", "Valeur", "Wert", "Valor", "Valore", "Waarde", "Wartość"),
+            names("Filter", "Filters", "Filtre", "Filtres", "Filtro", "Filtri", "Filtros", "Filtr")
+            | names("Фильтр", "フィルタ", "过滤器", "过滤条件"),
+            names("Value", "Valeur", "Wert", "Valor", "Valore", "Waarde", "Wartość", "Значение", "値", "值"),
             most=2,
         ),
     ),
@@ -487,11 +508,9 @@ FILES: tuple[Known, ...] = (
         "Import it as traffic, after the pages.",
         TRAFFIC,
         columns=has(
-            names("Page path and screen class", "Page path + query string and screen class", "Page path")
-            | names("Page path + query string", "Landing page + query string", "Seitenpfad und Bildschirmklasse")
-            | names("Chemin de la page et classe de l'écran", "Ruta de página y clase de pantalla")
-            | names("Ruta de la página y clase de pantalla", "Percorso pagina e classe schermata")
-            | names("Caminho da página e classe da tela", "Paginapad en schermklasse"),
+            names(*generic.ANALYTICS_PAGES),
+            names(*generic.ANALYTICS_HITS) | IMPRESSIONS,
+            without=(CLICKS,),
         ),
     ),
     # ----------------------------------------------------------------------------------------------------- shops
@@ -538,8 +557,8 @@ FILES: tuple[Known, ...] = (
         "wordpress",
         "This is WordPress's export of content (WXR).",
         "It contains posts and pages as they are stored, without what themes and page builders add.",
-        "Anchorline cannot read it. Crawl the site, for example with Screaming Frog, and import the crawl: it has the "
-        "pages as visitors see them, and their links.",
+        "It is not imported as a file. Open Sources, add WordPress and enter the address of the site: posts and pages "
+        "are then fetched as visitors see them, with their links.",
         start=is_wordpress,
     ),
     # ------------------------------------------------------------------------------------------------------ logs
@@ -554,23 +573,21 @@ FILES: tuple[Known, ...] = (
         "sitemap_index",
         "This is an index of sitemaps: a list of other sitemaps.",
         "It points to the lists of a site's addresses.",
-        "Anchorline cannot read it. Crawl the site, for example in Screaming Frog with Crawl Linked XML "
-        "Sitemaps switched on, and import internal_html.csv as pages.",
+        _SITEMAP,
         start=root("sitemapindex"),
     ),
     Known(
         "sitemap",
         "This is an XML sitemap: a list of addresses, without titles and texts.",
         "It shows which pages a site wants to be found.",
-        "Anchorline cannot read it. Crawl these addresses, for example in Screaming Frog with Mode, "
-        "List, Upload, Download XML Sitemap, and import internal_html.csv as pages.",
+        _SITEMAP,
         start=root("urlset"),
     ),
     Known(
         "feed",
         "This is a feed (RSS or Atom).",
         "It lists the newest articles of a site, or a shop's products.",
-        "Anchorline cannot read it. Crawl the site and import the crawl as pages.",
+        _SITEMAP,
         start=root("rss", "feed"),
     ),
     Known(
@@ -589,7 +606,7 @@ FILES: tuple[Known, ...] = (
         "html",
         "This is a web page, not a table.",
         "The download may have been a sign-in page instead of the file.",
-        "Download the file again while you are signed in. For the text of pages, crawl the site and import the crawl.",
+        "Download the file again while you are signed in. For the text of pages: " + _CRAWL[0].lower() + _CRAWL[1:],
         start=lambda start: start.text.lstrip()[:14].lower() == "<!doctype html" or root("html", "head", "body")(start),
     ),
     Known(
@@ -598,6 +615,30 @@ FILES: tuple[Known, ...] = (
         "Anchorline cannot read it.",
         _EXPORT_CSV,
         start=lambda start: start.text.lstrip().startswith("<?xml"),
+    ),
+    Known(
+        "database",
+        "This is a database (SQLite).",
+        "It may contain the right table, but only CSV files can be imported.",
+        _EXPORT_CSV,
+        start=begins(b"SQLite format 3"),
+    ),
+    Known(
+        "media",
+        "This is a film, a sound, a font or a program.",
+        "Nothing can be imported from it.",
+        _EXPORT_CSV,
+        start=lambda start: (
+            begins(b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"wOFF", b"wOF2", b"OTTO", b"MZ", b"\x7fELF")(start)
+            or start.data[4:8] == b"ftyp"
+        ),
+    ),
+    Known(
+        "columnar",
+        "This is a table in a binary format (Parquet, Arrow, Avro or ORC).",
+        "It may contain the right table, but only CSV files can be imported.",
+        _EXPORT_CSV,
+        start=begins(b"PAR1", b"ARROW1", b"Obj\x01", b"ORC"),
     ),
     Known(
         "pdf",
@@ -664,7 +705,8 @@ FILES: tuple[Known, ...] = (
         "bare_list",
         "This is a list of addresses without a header.",
         "It shows which pages there are, but lacks the titles and texts that suggestions are made from.",
-        "Crawl the addresses (in Screaming Frog: Mode, List) and import internal_html.csv as pages.",
+        "Put the file on the site, open Sources, add a Sitemap and enter its address: a list of addresses is one. Or "
+        "crawl the addresses (in Screaming Frog: Mode, List) and import internal_html.csv as pages.",
         start=is_bare_list,
     ),
     # --------------------------------------------------------------------------------------------- tools of the trade

@@ -64,6 +64,17 @@ HTTP = re.compile(r"https?://", re.IGNORECASE)
 DAY = re.compile(r"\d{4}-\d\d-\d\d$")
 DEVICES = frozenset(
     {"desktop", "mobile", "tablet", "computer", "ordinateur", "tablette", "mobil", "smartphone", "ordenador", "móvil"}
+    | {
+        "компьютер",
+        "мобильные устройства",
+        "планшет",
+        "パソコン",
+        "モバイル",
+        "タブレット",
+        "桌面设备",
+        "移动设备",
+        "平板电脑",
+    }
     | {"tableta", "cellulare", "dispositivo mobile", "computador", "celular", "telemóvel", "komputer", "tablety"}
 )
 
@@ -111,7 +122,9 @@ def is_search_console(dimension: frozenset[str], is_one: Callable[[str], Any] | 
     numbers = has(CLICKS, IMPRESSIONS, without=(TEXTS,), most=7)
 
     def rule(columns: Columns) -> bool:
-        if not numbers(columns):
+        if not numbers(columns) and (
+            len(columns.header) != 5 or not generic.search_numbers(columns.header, columns.rows)
+        ):
             return False
         by_cells = is_one is not None and mostly(_first_cells(columns), is_one)
         return by_cells or columns.order[0] in dimension
@@ -119,8 +132,10 @@ def is_search_console(dimension: frozenset[str], is_one: Callable[[str], Any] | 
     return rule
 
 
-_DATE = names("Date", "Dates", "Datum", "Fecha", "Data", "Período", "Period")
-_WHOLE_WEB = frozenset({"web", "sieć", "internet"})  # what Search Console searches unless the user chose otherwise
+_DATE = names("Date", "Dates", "Datum", "Fecha", "Data", "Período", "Period", "Дата", "日付", "日期")
+_WHOLE_WEB = frozenset(
+    {"web", "sieć", "internet", "веб поиск", "веб-поиск", "ウェブ", "网页", "网络"}
+)  # what Search Console searches unless the user chose otherwise
 
 
 def narrowing(rows: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
@@ -135,6 +150,31 @@ def is_comparison(columns: Columns) -> bool:
     ends = ("clicks", "clics", "klicks", "clic", "cliques")
     periods = [key for key in columns.keys if key.endswith(tuple(f" {end}" for end in ends))]
     return len(periods) > 1 and 7 <= len(columns.header) <= 13
+
+
+_FOLDERS = names(
+    "Path", "Directory", "Folder", "Chemin", "Répertoire", "Pfad", "Verzeichnis", "Ruta", "Percorso", "Cartella"
+)
+_FOLDER_COUNTS = names(
+    "URLs",
+    "Total URLs",
+    "URL",
+    "% of Total",
+    "Indexable",
+    "Non-Indexable",
+    "Indexable URLs",
+    "% du total",
+    "% del total",
+)
+
+
+def is_tree(columns: Columns) -> bool:
+    """Folders in the first column and how many addresses each holds, without an address in any cell."""
+    if not columns.order or columns.order[0] not in _FOLDERS or columns.keys & ADDRESS:
+        return False
+    return len(columns.keys & _FOLDER_COUNTS) > 0 and not any(
+        HTTP.match(cell) for row in columns.rows for cell in row[1:]
+    )
 
 
 def is_extraction(columns: Columns) -> bool:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ingest.files.table import Records
     from ingest.formats.known_file import Known
 
+CONSOLE_COLUMNS = 5  # page, clicks, impressions, click-through rate, position
 MAX_FILTER = 300  # characters of a filter shown
 NO_ROWS = gettext_noop(
     "The file has a header but no rows below it, so there is nothing to import. Export it again, and check that the "
@@ -81,14 +82,22 @@ class FileSource(Source):
         return self.table.chunks()
 
     def describe(self) -> dict[str, Any]:
-        open_line = {"open_line": self.table.open_line} if self.table.open_line else {}
+        warns = self.table.open_line and not self._ends_as_its_maker_writes
+        open_line = {"open_line": self.table.open_line} if warns else {}
         return {"file": self.name, **self.table.format.describe(), **open_line}
 
     def warnings(self) -> list[str]:
         """A cell that was cut off, such as the “9” of “99”, looks like any other: only its line shows it."""
+        if self._ends_as_its_maker_writes:
+            return []
         line = self.table.find_open_line()
         said = gettext("The last line (%(line)s) has no line break, so the file may have been cut off there.")
         return [said % {"line": number(line)}] if line else []
+
+    @property
+    def _ends_as_its_maker_writes(self) -> bool:
+        """Search Console ends none of its tables with a line break."""
+        return self.known is not None and self.known.key == "console_pages" and len(self.header) == CONSOLE_COLUMNS
 
     def period(self) -> Period | None:
         return period_of(self.table)

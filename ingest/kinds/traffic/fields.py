@@ -32,6 +32,7 @@ FIELDS = FieldSet(
 # What Search Console calls its table of pages, one of seven in an archive.
 SEARCH_CONSOLE_PAGES = frozenset(
     {"pages.csv", "seiten.csv", "páginas.csv", "paginas.csv", "pagine.csv", "pagina's.csv", "strony.csv"}
+    | {"страницы.csv", "ページ.csv", "网页.csv"}
 )
 _ANALYTICS_PAGES = frozenset(map(header_key, generic.ANALYTICS_PAGES))
 _ANALYTICS_HITS = frozenset(map(header_key, generic.ANALYTICS_HITS))
@@ -41,6 +42,11 @@ def is_analytics(header: Sequence[str]) -> bool:
     """Whether a table is one of Google Analytics' reports by page, which may have titles, too."""
     keys = {header_key(column) for column in header}
     return not (keys.isdisjoint(_ANALYTICS_PAGES) or keys.isdisjoint(_ANALYTICS_HITS))
+
+
+def is_page_of_analytics(mapping: Columns) -> bool:
+    """Whether the column of addresses is one that Google Analytics has."""
+    return not _ANALYTICS_PAGES.isdisjoint(map(header_key, mapping.get("url", ())))
 
 
 def has_traffic(header: Sequence[str]) -> bool:
@@ -53,5 +59,7 @@ def traffic_source(mapping: Columns) -> TrafficSource:
     """Where the numbers of a file of traffic come from, going by the columns they are taken from."""
     if not mapping.keys().isdisjoint(SEARCH_NUMBERS):
         return TrafficSource.SEARCH_CONSOLE
-    of_analytics = not _ANALYTICS_HITS.isdisjoint(map(header_key, mapping.get("hits", ())))
+    of_analytics = not _ANALYTICS_HITS.isdisjoint(map(header_key, mapping.get("hits", ()))) or is_page_of_analytics(
+        mapping
+    )
     return TrafficSource.ANALYTICS if of_analytics else TrafficSource.HITS

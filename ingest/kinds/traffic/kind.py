@@ -13,7 +13,15 @@ from ingest.formats import generic
 from ingest.kinds.base import ImportKind, Option
 from ingest.kinds.pages.fields import FIELDS as PAGE_FIELDS
 from ingest.kinds.pages.fields import WORTH
-from ingest.kinds.traffic.fields import FIELDS, NUMBERS, SEARCH_CONSOLE_PAGES, SEARCH_NUMBERS, has_traffic, is_analytics
+from ingest.kinds.traffic.fields import (
+    FIELDS,
+    NUMBERS,
+    SEARCH_CONSOLE_PAGES,
+    SEARCH_NUMBERS,
+    has_traffic,
+    is_analytics,
+    is_page_of_analytics,
+)
 from ingest.kinds.traffic.load import load_traffic, read_period
 from ingest.kinds.traffic.notes import traffic_notes
 from ingest.kinds.traffic.report import TRAFFIC
@@ -77,6 +85,10 @@ class TrafficImport(ImportKind):
         mapping = super().guess(header, samples)
         if "url" not in mapping:
             generic.add_address_by_content(mapping, header, samples)
+        if "impressions" in mapping and "clicks" not in mapping and is_page_of_analytics(mapping):
+            mapping["hits"] = mapping.pop("impressions")  # some languages have one word for impressions and views
+        if not set(mapping) & set(NUMBERS):
+            mapping |= generic.search_numbers(header, samples)
         return mapping
 
     def what_is_missing(self, header: Sequence[str], mapping: Columns) -> str:

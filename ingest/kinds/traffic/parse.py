@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # What a row of sums has in place of an address.
 _TOTALS = frozenset(
     {"grand total", "total", "totals", "gesamt", "gesamtsumme", "gesamtergebnis", "summe", "total general"}
+    | {"reserved_total", "итого", "общий итог", "всего", "合計", "総計", "总计", "總計", "razem"}
     | {"total général", "totale", "totale complessivo", "total geral", "totaal", "eindtotaal", "suma", "suma końcowa"}
 )
 PARSERS: dict[str, Callable[[str], Any]] = {
