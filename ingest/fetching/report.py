@@ -18,7 +18,8 @@ class FetchReport(Report):
     fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst.
     `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out;
     `protected`: posts with a password of their own; `offsite`: posts and addresses of sitemaps of another site.
-    `unread_sitemaps`: the addresses of those that could not be read, each with why."""
+    `unread_sitemaps`: the addresses of those that could not be read, each with why. `endless`: examples of those that
+    were left out as endless."""
 
     source: str = ""
     pages: int = 0
@@ -43,6 +44,7 @@ class FetchReport(Report):
     is_whole: bool = False
     stopped_by: str = ""
     unread_sitemaps: tuple[str, ...] = ()
+    endless: tuple[str, ...] = ()
 
     @property
     def brought_news(self) -> bool:
@@ -69,7 +71,7 @@ TABLE = Table(
         "bytes": gettext_lazy("Bytes"),
         "seconds": gettext_lazy("Seconds"),
     },
-    hidden={"is_whole", "stopped_by", "slowed", "slowest", "rendered", "unread_sitemaps"},
+    hidden={"is_whole", "stopped_by", "slowed", "slowest", "rendered", "unread_sitemaps", "endless"},
 )
 
 
@@ -90,6 +92,17 @@ def soft_404(addresses: int) -> str:
     return said % {"n": number(addresses)}
 
 
+def endless(report: FetchReport) -> str:
+    said = ngettext(
+        "%(n)s address was left out as endless, such as %(example)s. To keep its kind out altogether, exclude it in "
+        "the settings of the source. A sitemap brings in what you want of it.",
+        "%(n)s addresses were left out as endless, such as %(example)s. To keep their kind out altogether, exclude it "
+        "in the settings of the source. A sitemap brings in what you want of them.",
+        report.trapped,
+    )
+    return said % {"n": number(report.trapped), "example": report.endless[0]}
+
+
 def sentences(report: FetchReport) -> list[str]:
     pages = ngettext("%(n)s page was fetched.", "%(n)s pages were fetched.", report.pages)
     said = [pages % {"n": number(report.pages)}]
@@ -102,6 +115,8 @@ def sentences(report: FetchReport) -> list[str]:
         said.append(others % {"n": number(more)})
     if report.soft_404:
         said.append(soft_404(report.soft_404))
+    if report.endless:
+        said.append(endless(report))
     if report.slowed:
         slowly = _("The site refused requests, so the crawl slowed down: up to %(seconds)s s from one to the next.")
         said.append(slowly % {"seconds": decimal(report.slowest / 1000, 2)})

@@ -130,6 +130,7 @@ def _report(fetching: Fetching, seconds: float) -> FetchReport:
         is_whole=store.is_whole,
         stopped_by=store.noted("stopped_by", ""),
         unread_sitemaps=tuple(store.noted("unread_sitemaps", ())),
+        endless=tuple(store.noted("endless", ())),
         **counted,
     )
 

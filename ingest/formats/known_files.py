@@ -625,20 +625,21 @@ FILES: tuple[Known, ...] = (
     ),
     Known(
         "media",
-        "This is a film, a sound, a font or a program.",
+        "This is a binary file: a film, a sound, a font or a program.",
         "Nothing can be imported from it.",
         _EXPORT_CSV,
         start=lambda start: (
             begins(b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"wOFF", b"wOF2", b"OTTO", b"MZ", b"\x7fELF")(start)
             or start.data[4:8] == b"ftyp"
-        ),
+        )
+        and b"\0" in start.data,
     ),
     Known(
         "columnar",
         "This is a table in a binary format (Parquet, Arrow, Avro or ORC).",
         "It may contain the right table, but only CSV files can be imported.",
         _EXPORT_CSV,
-        start=begins(b"PAR1", b"ARROW1", b"Obj\x01", b"ORC"),
+        start=lambda start: begins(b"PAR1", b"ARROW1", b"Obj\x01", b"ORC")(start) and b"\0" in start.data,
     ),
     Known(
         "pdf",

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from ingest.fetching import faults, steps
 from ingest.fetching.manage import sources_of
-from ingest.fetching.report import FetchReport, soft_404
+from ingest.fetching.report import FetchReport, endless, soft_404
 from ingest.fetching.restore import count_marked
 from ingest.fetching.run import can_go_on, fetches_of, newest_store
 from ingest.models import Schedule
@@ -60,6 +60,11 @@ class FetchRow:
     def soft_404(self) -> str:
         """What is said of pages that are none, whatever they answer with; empty where there are none."""
         return soft_404(self.report.soft_404) if self.report.soft_404 else ""
+
+    @property
+    def endless(self) -> str:
+        """What is said of addresses that were left out as endless; empty where there are none."""
+        return endless(self.report) if self.report.endless else ""
 
     @property
     def has_shrunk(self) -> bool:

@@ -19,7 +19,7 @@ from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import LEFT, LINKABLE, PRESENT, sql
+from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
 from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
@@ -177,11 +177,19 @@ def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
             [READ, project.pk, [f"%/{part}/%" for part in PRODUCT_PARTS], SAMPLE],
         )
         sells_in = sections_with_prices(cursor.fetchall())
+        root = project.base_url.rstrip("/")
+        cursor.execute(  # by the index of page_canonical_url_once
+            "SELECT EXISTS (SELECT FROM linker_page WHERE project_id = %s AND md5(canonical_url) IN (md5(%s), md5(%s)) "
+            f"AND {sql(LIVE)})",
+            [project.pk, root, f"{root}/"],
+        )
+        [has_root] = cursor.fetchone()
     return SiteFacts(
         project.base_url,
         texts_tell=with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text,
         sells_in=sells_in,
         menus_tell=menus_tell,
+        has_root=has_root,
     )
 
 

@@ -55,12 +55,13 @@ class SiteFacts:
     """What is known of the site. `texts_tell`: nearly all of its pages have a text that is worth reading, so that one
     without is an exception, and not the way the site was crawled. `sells_in`: parts of addresses below which most pages
     have a price, see `sections_with_prices`. `menus_tell`: menus and footers lead to a few pages alone, and not to all,
-    as those of a handbook do."""
+    as those of a handbook do. `has_root`: there is a page at the site's own address, so that “/home” is another."""
 
     base_url: str
     texts_tell: bool = False
     sells_in: frozenset[str] = frozenset()
     menus_tell: bool = True
+    has_root: bool = False
 
 
 THIN_WORDS = 15  # fewer say nothing
@@ -152,7 +153,9 @@ def _base_parts(base_url: str) -> tuple[str, ...]:
 
 
 def _home(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
-    parts = path.parts[:-1] if path.parts[-1:] in (("index",), ("home",), ("default",)) else path.parts
+    parts = path.parts
+    if parts[-1:] in (("index",), ("home",), ("default",)) and not (site.has_root and not path.language):
+        parts = parts[:-1]
     if path.query or parts != _base_parts(site.base_url):
         return None
     if path.language and page.language and not page.language.lower().startswith(path.language):

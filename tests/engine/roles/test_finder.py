@@ -139,6 +139,16 @@ def test_a_section_of_another_name_than_the_pages_language_is_no_home():
     assert role("/it/", "Negozio", language="it-IT") == "home"
 
 
+@pytest.mark.parametrize("path", ["/home", "/home/", "/index.html"])
+def test_a_page_called_home_is_the_first_page_only_where_nothing_stands_at_the_sites_address(path):
+    page = PageFacts(f"https://shop.example{path}", "Shop", text=TEXT, words=300)
+    assert find_role(page, SITE).role is PageRole.HOME
+    with_root = SiteFacts("https://shop.example", texts_tell=True, has_root=True)
+    assert find_role(page, with_root).role is not PageRole.HOME
+    assert find_role(PageFacts("https://shop.example/", "Shop"), with_root).role is PageRole.HOME
+    assert find_role(PageFacts("https://shop.example/de/home", "Laden", language="de"), with_root).role is PageRole.HOME
+
+
 def test_menus_that_lead_to_every_page_say_nothing_of_one():
     page = PageFacts("https://docs.example/login", "Sign-in with the tool", menu_share=1.0)
     assert find_role(page, SiteFacts("https://docs.example")).role is PageRole.UTILITY

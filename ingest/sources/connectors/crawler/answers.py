@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from ingest.sources.connectors.crawler.frontier import DONE, FAILED
+from ingest.sources.connectors.crawler.scope import form_of
 from ingest.sources.reading import read_head
 from ingest.sources.store import packed, unpacked
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.sources.connectors.crawler.frontier import Frontier, Waiting
-    from ingest.sources.connectors.crawler.scope import Scope
+    from ingest.sources.connectors.crawler.scope import Asked, Scope
     from ingest.sources.reading import PageHead
     from ingest.sources.store import FetchStore
 
@@ -173,10 +174,21 @@ class Answers:
         clicks = [link.target for link in head.links if link.follow] if may_follow else []
         clicks += [url for url in (head.next_page, head.previous_page, head.refresh) if url and may_follow]
         find = self.scope.find
-        edges = self.frontier.add((asked for url in clicks if (asked := find(url)) is not None), depth)
-        self.frontier.keep_edges(row.id, edges)
+        named = [asked for url in clicks if (asked := find(url)) is not None]
+        self.frontier.keep_edges(row.id, self._add_named(row, named, depth))
         others = [url for url in (head.canonical, *head.hreflang.values()) if url]
         self.frontier.add((asked for url in others if (asked := find(url)) is not None), None, "head")
+
+    def _add_named(self, row: Waiting, named: list[Asked], depth: int | None) -> list[int]:
+        """Adds the addresses that a page leads to; those of its own form, and below it, as a series."""
+        form = form_of(row.url)
+        if form == row.url:
+            return self.frontier.add(named, depth)
+        own_form = form.rstrip("/")
+        own = [asked for asked in named if form_of(asked.url).startswith(own_form)]
+        known = self.frontier.known
+        others = self.frontier.add((asked for asked in named if not form_of(asked.url).startswith(own_form)), depth)
+        return others + self.frontier.add_series(row.id, own, depth, leads_on=self.frontier.known > known)
 
     def _take_other(self, row: Waiting, answer: Answer) -> None:
         """An answer that is no page: a redirect, an error, another type of content."""

@@ -229,6 +229,7 @@ class Crawl:
             )
         with self.store.transaction():
             self.store.note("counts", counts)
+            self.store.note("endless", [*self.store.noted("endless", []), *self.scope.examples.values()][:5])
             self.store.note("stopped_by", self.stopped_by)
             self.store.note("crawl_is_whole", not self.stopped_by and not self.options.texts_only)
             self._note_effort()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ingest.sources.store import FetchStore
 
 MEMO = 200_000  # keys whose number is remembered
+LONGEST_SERIES = 24  # pages in a row that lead to nothing but more of their kind
 KNOWN = "crawl_known"
 UNSEEN = (
     f"SELECT key, url FROM {KNOWN} k WHERE key > ? AND NOT EXISTS (SELECT 1 FROM main.page p WHERE p.key = k.key) "
@@ -26,6 +27,8 @@ TABLES = (
     f"CREATE TABLE IF NOT EXISTS {KNOWN} (key TEXT PRIMARY KEY, url TEXT NOT NULL) WITHOUT ROWID",
     # Which pages a page leads to, by clicks: their numbers, as int32.
     "CREATE TABLE IF NOT EXISTS crawl_edge (page INTEGER PRIMARY KEY, targets BLOB NOT NULL)",
+    # Pages that only others of their own form have led to, one after the other: how many those are.
+    "CREATE TABLE IF NOT EXISTS crawl_series (page INTEGER PRIMARY KEY, steps INTEGER NOT NULL)",
     # Addresses that differ in the values of their parameters alone.
     "CREATE TABLE IF NOT EXISTS crawl_pattern (pattern TEXT PRIMARY KEY, pages INTEGER NOT NULL) WITHOUT ROWID",
 )
@@ -75,6 +78,33 @@ class Frontier:
                 self._ids[asked.key] = number
             numbers.append(number)
         return numbers
+
+    def add_series(self, page: int, own: list[Asked], depth: int | None, *, leads_on: bool) -> list[int]:
+        """Adds addresses that differ from a page's own in numbers alone, as the months of a calendar do. Returns the
+        numbers of those that are known then. `leads_on`: the page leads to anything else that is new. Where
+        LONGEST_SERIES pages in a row did not, the series has no end that is worth looking for. Within a transaction of
+        the caller's."""
+        rows = self.store.connection
+        row = rows.execute("SELECT steps FROM crawl_series WHERE page = ?", [page]).fetchone()
+        steps = 0 if leads_on or row is None else row[0]
+        if steps >= LONGEST_SERIES:
+            found = [asked for asked in own if self._is_known(asked.key)]
+            for asked in own:
+                if asked not in found:
+                    self.scope.leave_out_series(asked)
+            return self.add(found, depth)
+        newest = rows.execute("SELECT coalesce(max(id), 0) FROM page").fetchone()[0]
+        numbers = self.add(own, depth)
+        rows.executemany(
+            "INSERT OR IGNORE INTO crawl_series VALUES (?, ?)",
+            [(number, steps + 1) for number in numbers if number > newest],
+        )
+        return numbers
+
+    def _is_known(self, key: str) -> bool:
+        return key in self._ids or bool(
+            self.store.connection.execute("SELECT 1 FROM page WHERE key = ?", [key]).fetchone()
+        )
 
     def _find_or_add(self, asked: Asked, depth: int | None, origin: str) -> int | None:
         rows = self.store.connection

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 MEMO = 100_000  # addresses that are remembered
 MAX_LENGTH, MAX_SEGMENTS = 2_000, 24
-MOST_CALENDARS = 1_000
+MOST_CALENDARS, MOST_EXAMPLES = 1_000, 5
+MAX_EXAMPLE = 200  # characters of an address that is shown
 REPEATS = 4  # times that a segment of the path may stand in it, less one
 FIRST_YEAR, YEARS_AHEAD = 1990, 3
 # Addresses that differ in parameters alone: with one parameter it may be the number of a product, with several they are
@@ -61,6 +62,7 @@ class Scope:
         self.last_year = datetime.now(UTC).year + YEARS_AHEAD
         self.trapped: set[str] = set()  # keys of addresses left out as endless, as many as MEMO
         self.calendars: set[str] = set()  # forms of addresses of months too far ahead, as many as MOST_CALENDARS
+        self.examples: dict[str, str] = {}  # an address of each form that was left out, as many as MOST_EXAMPLES
         self._known: dict[str, Asked | None] = {}
 
     def clean(self, url: str) -> str:
@@ -93,6 +95,15 @@ class Scope:
             found = self._known[url] = self._find(url)
             return found
 
+    def leave_out_series(self, asked: Asked) -> None:
+        """Notes an address as one of an endless series."""
+        if len(self.trapped) < MEMO:
+            self.trapped.add(asked.key)
+        if len(self.calendars) < MOST_CALENDARS:
+            self.calendars.add(form_of(asked.url))
+        if len(self.examples) < MOST_EXAMPLES:
+            self.examples.setdefault(form_of(asked.url), asked.url)
+
     def is_of_another_site(self, url: str) -> bool:
         """Whether an address that `find` leaves out is left out for that."""
         try:
@@ -120,6 +131,8 @@ class Scope:
         if self._is_endless(asked, path):
             if len(self.trapped) < MEMO:
                 self.trapped.add(key)
+            if len(self.examples) < MOST_EXAMPLES:
+                self.examples.setdefault(form_of(asked), asked[:MAX_EXAMPLE])
             return None
         if not mark:
             return Asked(key, asked)
