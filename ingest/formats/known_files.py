@@ -629,10 +629,12 @@ FILES: tuple[Known, ...] = (
         "Nothing can be imported from it.",
         _EXPORT_CSV,
         start=lambda start: (
-            begins(b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"wOFF", b"wOF2", b"OTTO", b"MZ", b"\x7fELF")(start)
-            or start.data[4:8] == b"ftyp"
-        )
-        and b"\0" in start.data,
+            (
+                begins(b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"wOFF", b"wOF2", b"OTTO", b"MZ", b"\x7fELF")(start)
+                or start.data[4:8] == b"ftyp"
+            )
+            and b"\0" in start.data
+        ),
     ),
     Known(
         "columnar",
