@@ -16,6 +16,7 @@ class AlertKind(models.TextChoices):
     HISTOGRAM = "histogram", _("The ranking moved")
     ACCEPTANCE = "acceptance", _("Fewer suggestions are accepted")
     LOST = "lost", _("Links were lost")
+    DEAD = "dead", _("Links lead nowhere")
     STUCK = "stuck", _("Links wait for somebody")
 
 

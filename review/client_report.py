@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 STEPS = 4
 AUDITED = timedelta(days=91)
 DEEP = 3  # clicks from the home page; what lies deeper is seldom crawled
+ARRIVING = ", ".join(f"'{state}'" for state in ON_THE_SITE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +260,7 @@ class _LinksOut(NamedTuple):
 
 
 def _links_out(project: Project) -> _LinksOut:
-    is_there = f"l.state IN ({', '.join(map(repr, map(str, ON_THE_SITE)))})"
+    is_there = f"l.state IN ({ARRIVING})"
     # A link that is to be changed is on the site already, and one whose pages are gone cannot come to be there.
     is_to_come = f"NOT {is_there} AND NOT {linked_sql('e')} AND {sql(LINKABLE, 's')} AND {sql(LINKABLE, 't')}"
     is_to_go = f"NOT l.is_out AND l.state <> 'removed' AND {linked_sql('e')}"
@@ -288,7 +289,7 @@ WITH ours AS (
     SELECT e.target_id AS page, count(*) AS links
     FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
     WHERE l.project_id = %(project)s AND e.placement = 'inline'
-        AND l.state IN ('live', 'different', 'moved', 'still')
+        AND l.state IN ({ARRIVING}, 'still')
     GROUP BY 1
 ), reached AS (
     SELECT e.target_id AS page, min(s.crawl_depth) + 1 AS depth

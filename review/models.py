@@ -25,6 +25,7 @@ from review.reading_models import Assignment as Assignment
 from review.reading_models import DueReading as DueReading
 from review.reading_models import KnownReading as KnownReading
 from review.reading_models import SecondReading as SecondReading
+from review.release_models import GONE_STATES as GONE_STATES
 from review.release_models import DraftLink as DraftLink
 from review.release_models import Held as Held
 from review.release_models import HeldBack as HeldBack

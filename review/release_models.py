@@ -247,6 +247,8 @@ class LiveState(models.TextChoices):
     LIVE = "live", _("Live")
     DIFFERENT = "different", _("Live, with other words or another rel")
     MOVED = "moved", _("Acceptor moved")
+    NOT_INDEXABLE = "noindex", _("Live, but the acceptor is not indexable")
+    DEAD = "dead", _("Leads nowhere")
     MISSING = "missing", _("Not found")
     LOST = "lost", _("Was live, and is gone")
     TARGET_GONE = "target", _("Acceptor gone")
@@ -255,6 +257,8 @@ class LiveState(models.TextChoices):
     REMOVED = "removed", _("Removed")
 
 
+# States in which one of the pages is gone.
+GONE_STATES = (LiveState.DONOR_GONE, LiveState.TARGET_GONE, LiveState.DEAD)
 _STILL_OPEN, _CLOSED = models.Q(closed_at__isnull=True), models.Q(closed_at__isnull=False)
 
 

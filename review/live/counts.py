@@ -37,7 +37,7 @@ SELECT %(project)s, state, is_closed, sum(number) FROM taken GROUP BY 2, 3 HAVIN
 """
 
 
-ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED)
+ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED, LiveState.NOT_INDEXABLE)
 TAKEN_OFF = (LiveState.REMOVED, LiveState.STILL_THERE)  # a release has removed it
 
 

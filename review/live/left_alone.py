@@ -12,14 +12,12 @@ from linker.models import EdgeStatus
 from linker.models.querysets import LIVE_STATUS, UNDECIDED, holds
 from linker.wording import number
 from review.live.seeing import AT_REST
-from review.models import LiveState, Operation, PublishedLink
+from review.models import GONE_STATES, Operation, PublishedLink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from linker.models import Project
-
-GONE_STATES = (LiveState.DONOR_GONE, LiveState.TARGET_GONE)
 
 
 class Why(Enum):

@@ -42,10 +42,17 @@ def sentences(report: VerifyReport) -> list[str]:
         "%(links)s links were live and have gone; they are back in the queue.",
         report.reopened,
     )
+    dead = report.states.get(LiveState.DEAD, 0)
+    nowhere = ngettext(
+        "%(links)s link leads nowhere: its acceptor is gone.",
+        "%(links)s links lead nowhere: their acceptors are gone.",
+        dead,
+    )
     return [
         _("%(live)s of %(all)s released links are live as they were released.")
         % {"live": number(live), "all": number(report.looked_for)},
         back % {"links": number(report.reopened)} if report.reopened else "",
+        nowhere % {"links": number(dead)} if dead else "",
     ]
 
 

@@ -2,7 +2,8 @@
 
 A link is looked for on the donor's page and on the page at which the donor ends, and counts for the acceptor and for
 the page at which that ends (Page.leads_to: past redirects and canonicals). One that stands there has moved as long as
-it is out under an address that its acceptor had before. It has to stand where it was asked for: a link in the
+it is out under an address that its acceptor had before. One whose acceptor is gone, or answers with an error, leads
+nowhere, though it stands there. It has to stand where it was asked for: a link in the
 navigation does not confirm one in the text. Of several, the one nearest to what was asked for counts.
 
 One statement looks for all links of a project, and a few write what is new, a slice after the other, so that a million
@@ -20,7 +21,7 @@ from django.utils.translation import gettext as _
 from linker.matching.words_gone import alike
 from linker.models import Block, EdgeStatus, Project, Rel
 from linker.models.linked import LINKED_IN
-from linker.models.querysets import LIVE, LIVE_STATUS, PRESENT, UNDECIDED, sql
+from linker.models.querysets import LIVE, LIVE_STATUS, NOT_INDEXABLE, PRESENT, UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.cursors import batches, stream
@@ -56,7 +57,7 @@ CREATE TEMP TABLE looked ON COMMIT DROP AS
 SELECT p.edge_id AS edge, p.state AS before, p.first_live_at IS NOT NULL AS was_live, p.is_out, there.anchor,
     there.follow, there.is_same,
     t.leads_to_id IS NOT NULL OR p.acceptor_was <> '' AS moved, {_gone("s")} AS donor_gone,
-    {_gone("t")} AS target_gone
+    {_gone("t")} AS target_gone, {sql(NOT_INDEXABLE, "t")} AS not_indexable
 FROM review_publishedlink p
 JOIN linker_candidateedge e ON e.id = p.edge_id
 JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
@@ -73,7 +74,8 @@ _JUDGED = """
 ALTER TABLE looked ADD after text;
 UPDATE looked SET after = CASE
     WHEN NOT is_out THEN CASE WHEN follow IS NULL THEN 'removed' ELSE 'still' END
-    WHEN follow IS NOT NULL THEN CASE WHEN moved THEN 'moved' WHEN is_same THEN 'live' ELSE 'different' END
+    WHEN follow IS NOT NULL THEN CASE WHEN target_gone THEN 'dead' WHEN moved THEN 'moved'
+        WHEN not_indexable THEN 'noindex' WHEN is_same THEN 'live' ELSE 'different' END
     WHEN donor_gone THEN 'donor' WHEN target_gone THEN 'target'
     WHEN was_live THEN 'lost' ELSE 'missing' END
 """

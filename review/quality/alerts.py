@@ -118,6 +118,8 @@ def in_words(alert: Alert) -> str:
             )
         case AlertKind.LOST:
             return _("Released links that were live and have gone: %(links)s.") % found
+        case AlertKind.DEAD:
+            return _("Released links that stand on the site and lead nowhere: %(links)s.") % found
         case _other:
             return _("Released links that have needed somebody for more than %(days)s days: %(links)s.") % found
 
@@ -139,5 +141,7 @@ def place_of(alert: Alert) -> str:
             return reverse("team", args=[slug])
         case AlertKind.LOST:
             return f"{reverse('live_links', args=[slug])}?state=lost"
+        case AlertKind.DEAD:
+            return f"{reverse('live_links', args=[slug])}?state=dead"
         case _other:
             return f"{reverse('live_links', args=[slug])}?days={alert.found['days']}"

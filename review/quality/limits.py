@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Limits:
     """`near`: percent of the open suggestions within two hundredths of a bound. `donor`: links that a donor gained by
     releases of a week. `anchors`: percent of the links to a page with the same words. `histogram`: hundredths of the
-    Jensen-Shannon distance between two match runs. `acceptance`: points by which the share accepted fell. `lost`:
-    links. `stuck`: days."""
+    Jensen-Shannon distance between two match runs. `acceptance`: points by which the share accepted fell. `lost`,
+    `dead`: links. `stuck`: days."""
 
     near: int = 25
     donor: int = 10
@@ -30,6 +30,7 @@ class Limits:
     histogram: int = 20
     acceptance: int = 10
     lost: int = 10
+    dead: int = 0
     stuck: int = 30
 
     @classmethod

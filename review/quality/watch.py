@@ -74,6 +74,7 @@ def watch(project: Project, limits: Limits) -> Iterator[Found]:
     yield from histogram(project, limits.histogram)
     yield from acceptance(project, limits.acceptance)
     yield from lost(project, limits.lost)
+    yield from dead(project, limits.dead)
     yield from stuck(project, limits.stuck)
 
 
@@ -158,6 +159,12 @@ def lost(project: Project, limit: int) -> Iterator[Found]:
     links = counts(project)[1].get(LiveState.LOST, 0)
     if links > limit:
         yield AlertKind.LOST, "", {"links": links}
+
+
+def dead(project: Project, limit: int) -> Iterator[Found]:
+    links = counts(project)[1].get(LiveState.DEAD, 0)
+    if links > limit:
+        yield AlertKind.DEAD, "", {"links": links}
 
 
 def stuck(project: Project, limit: int) -> Iterator[Found]:

@@ -25,7 +25,7 @@ from linker.models.querysets import DECIDED, REOPENED
 from linker.query_strings import day_of, is_id, unknown_fields
 from linker.storage.locks import lock_project
 from review.decisions import decision_on, with_outcome
-from review.models import Decision, LiveState, Operation, Pending, PublishedLink, ReleaseLink, Verb
+from review.models import GONE_STATES, Decision, LiveState, Operation, Pending, PublishedLink, ReleaseLink, Verb
 from review.queue.cursor import Cursor
 from review.queue.filters import MAX_TEXT, Order, QueueFilter
 from review.releases import readdressed
@@ -80,7 +80,7 @@ def ask_again(project: Project, edges: QuerySet[CandidateEdge], user: User, note
     gone: no release would carry them."""
     done = 0
     wanted = edges.filter(pending__isnull=True, published__is_out=True)
-    for part in _locked(project, wanted.exclude(published__state__in=[LiveState.DONOR_GONE, LiveState.TARGET_GONE])):
+    for part in _locked(project, wanted.exclude(published__state__in=GONE_STATES)):
         sent = _sent(part)
         shown = set(
             PublishedLink.objects.filter(edge__in=part, state=LiveState.DIFFERENT).values_list("edge", flat=True)

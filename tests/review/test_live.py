@@ -16,6 +16,8 @@ from linker.runs import lifecycle
 from linker.runs.reports import report_of
 from review import decisions
 from review.live import seeing
+from review.live.funnel import funnel
+from review.live.report import sentences
 from review.live.start import start_if_due
 from review.live.verify import verify
 from review.models import Decision, LinkEvent, LiveState, Operation, PublishedLink, ReleaseLink, Verb
@@ -138,6 +140,50 @@ def test_pages_that_are_gone_are_named(project, left):
     verify(project)
 
     assert (state_of(left), state_of(other)) == (LiveState.DONOR_GONE, LiveState.TARGET_GONE)
+
+
+@pytest.mark.parametrize(
+    ("acceptor", "state"),
+    [
+        ({"missing_since": timezone.now()}, LiveState.DEAD),
+        ({"status": "removed", "state_since": timezone.now()}, LiveState.DEAD),
+        ({"status_code": 404}, LiveState.DEAD),
+        ({"status_code": 503}, LiveState.DEAD),
+        ({"indexable": False}, LiveState.NOT_INDEXABLE),
+        ({}, LiveState.LIVE),
+    ],
+)
+def test_a_link_that_stands_there_says_whether_its_acceptor_is_there(project, left, acceptor, state):
+    make_link(left.source, left.target, "warm socks")
+    Page.objects.filter(pk=left.target_id).update(**acceptor)
+
+    verify(project)
+
+    assert state_of(left) == state
+
+
+def test_a_link_that_leads_nowhere_is_listed_counted_and_can_only_be_withdrawn(
+    project, left, manager, client_for, editor
+):
+    make_link(left.source, left.target, "warm socks")
+    gone(left.target)
+    report = verify(project)
+    said = sentences(report)
+    assert "0 of 1 released links are live as they were released." in said
+    assert "1 link leads nowhere: its acceptor is gone." in said
+    assert "Leads nowhere" in client_for(manager).get(f"/p/{project.slug}/export/live/").content.decode()
+    assert [step.links for step in funnel(project).steps if step.name == "Live"] == [0]
+    assert outgoing.ask_again(project, project.edges.all(), editor) == 0
+    assert outgoing.withdraw(project, project.edges.all(), editor) == 1
+
+
+def test_a_link_whose_acceptor_is_back_is_live_again(project, left):
+    make_link(left.source, left.target, "warm socks")
+    gone(left.target)
+    verify(project)
+    Page.objects.update(missing_since=None)
+    verify(project)
+    assert life_of(left) == [LiveState.SENT, LiveState.DEAD, LiveState.LIVE]
 
 
 def test_a_link_that_was_live_and_has_gone_comes_back_to_the_queue(project, left):

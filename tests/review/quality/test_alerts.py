@@ -110,6 +110,17 @@ def test_links_that_were_taken_back_and_released_again_within_a_week_are_no_gain
     assert list(watch.donors(project, 1)) == [], "they were out a week ago"
 
 
+def test_one_link_that_leads_nowhere_is_told(project, manager):
+    released(project, 1)
+    PublishedLink.objects.update(state=LiveState.DEAD)
+    project.alert_limits = {"anchors": 100}
+    project.save()
+    assert look(project).raised == 1
+    alert = Alert.objects.get()
+    assert alerts.in_words(alert) == "Released links that stand on the site and lead nowhere: 1."
+    assert alerts.place_of(alert).endswith("?state=dead")
+
+
 def test_lost_links_and_links_that_wait_are_told_once_closed_with_a_word_and_quiet_for_a_week(
     project, client_for, manager, settings
 ):
