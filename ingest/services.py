@@ -21,7 +21,8 @@ from ingest.models import Upload
 from ingest.preview import FilePreview, check_loadable, preview, preview_file
 from ingest.sources import registry as sources
 from ingest.sources.file import recognise_columns
-from linker.models import Project
+from linker.errors import UserError
+from linker.models import Project, Run, RunStatus
 from linker.runs.lifecycle import no_progress, start_run
 from linker.storage.locks import lock_project
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from ingest.import_report import ImportReport
     from ingest.kinds.base import Counts, ImportKind
     from ingest.sources.base import Source
-    from linker.models import Run
     from linker.runs.lifecycle import Progress
 
 
@@ -248,6 +248,23 @@ def start_source_import(
     chosen = registry.get(kind)
     params = {"source": source, "where": where, "mapping": mapping} | chosen.chosen_options(options)
     return start_run(project, chosen.run_kind, params, user, follows=follows, to_queue=to_queue)
+
+
+def import_again(run: Run, user: AbstractBaseUser | None) -> Run:
+    """Starts an import that failed again, with the parameters that it had. Raises UserError where its file is gone, or
+    a later import has succeeded."""
+    later = Run.objects.filter(project=run.project_id, kind=run.kind, status=RunStatus.SUCCEEDED, pk__gt=run.pk).first()
+    if later is not None:
+        said = gettext("Run %(later)d has imported the same since, and what run %(run)d would import may be older.")
+        raise UserError(said % {"later": later.pk, "run": run.pk})
+    if "source" in run.params:
+        sources.get(run.params["source"]).open(run.project, registry.of_run(run.kind).name, run.params["where"])
+    else:
+        upload = Upload.objects.filter(pk=run.params["upload"], project=run.project_id).first()
+        if upload is None:
+            raise UserError(gettext("The file is no longer there. Upload it again."))
+        _check_is_there(upload)
+    return start_run(run.project, run.kind, run.params, user, follows=run.follows)
 
 
 def run_import(run: Run, progress: Progress) -> ImportReport:

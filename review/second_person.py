@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from linker.errors import UserError
 from linker.models import EdgeStatus
 from linker.models.querysets import WAITING, holds
 from linker.projects.experts import may_approve_for, may_approve_in
+from linker.runs.under_way import Waiting
 from review.decisions import decide_edges, decision_on, locked, with_outcome, write_decisions, write_edges
 from review.models import Verb
 from review.rulings import Ruling, Shown
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-    from linker.models import CandidateEdge, Membership
+    from linker.models import CandidateEdge, Membership, Project
     from review.models import Decision
 
 
@@ -84,3 +86,11 @@ def _waiting(membership: Membership, edge_id: int) -> CandidateEdge:
     if said := why_not_second(edge, membership, accepted):
         raise NotTheSecond(said)
     return edge
+
+
+def waiting(project: Project) -> list[Waiting]:
+    """That links wait for a second person, where any does."""
+    if not project.edges.filter(WAITING).order_by().exists():
+        return []
+    url = f"{reverse('queue', args=[project.slug])}?second=1"
+    return [Waiting(_("Accepted links"), _("They wait for a second person to approve them."), url)]

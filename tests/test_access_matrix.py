@@ -129,6 +129,8 @@ NEEDS = {
     "run": ("viewer", None),
     "run_state": ("viewer", None),
     "run_cancel": ("viewer", "manager"),
+    "run_again": ("viewer", "manager"),
+    "runs_under_way": ("viewer", None),
     "match": ("manager", "manager"),
     "match_count": ("manager", None),
     "embed": ("viewer", "manager"),

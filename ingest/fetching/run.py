@@ -69,6 +69,15 @@ def go_on_with(fetch: Run, user: AbstractBaseUser | None = None) -> Run:
     return lifecycle.start_run(fetch.project, RunKind.FETCH, fetch.params | {"goes_on": fetch.pk}, user)
 
 
+def fetch_again(fetch: Run, user: AbstractBaseUser | None) -> Run:
+    """Starts a fetch that failed again, from its beginning. Raises UserError where its source was removed."""
+    source = SiteSource.objects.filter(pk=fetch.params["source"], project=fetch.project_id, removed_at=None).first()
+    if source is None:
+        raise UserError(_("The source of run %(run)d was removed. Add it again.") % {"run": fetch.pk})
+    params = {name: value for name, value in fetch.params.items() if name != "goes_on"}
+    return lifecycle.start_run(fetch.project, RunKind.FETCH, params, user)
+
+
 def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchReport:
     """The work of a fetch. May run twice, and then goes on where it was."""
     source = source_of(run)

@@ -31,6 +31,8 @@ from linker.runs.job_queue import JobKey
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from django.db.models import QuerySet
+
     from linker.models import Project
 
 log = structlog.get_logger(__name__)
@@ -81,7 +83,7 @@ def _move_on(schedule: Schedule, now: datetime, **also: object) -> bool:
 
 
 def _start(schedule: Schedule, now: datetime) -> Run | None:
-    if _is_under_way(schedule) or _waits_for_sources(schedule, now):
+    if in_the_way(schedule).exists() or waits_for_sources(schedule, now):
         return None
     try:
         with transaction.atomic():
@@ -111,15 +113,15 @@ def _begin(schedule: Schedule) -> Run:
     return start_changes(schedule.project)
 
 
-def _is_under_way(schedule: Schedule) -> bool:
-    """Whether a run that would be in its way, or a step of an earlier row of the source, has not ended."""
+def in_the_way(schedule: Schedule) -> QuerySet[Run]:
+    """Runs that have not ended and that it waits for: of its kind, or steps of an earlier row of its source."""
     in_its_way = Q(kind__in=(RunKind.MATCH, RunKind.CHANGES))
     if schedule.source is not None:
         in_its_way = Q(kind=RunKind.FETCH) | Q(follows__kind=RunKind.FETCH, follows__params__source=schedule.source_id)
-    return Run.objects.filter(in_its_way, project=schedule.project_id, status__in=ACTIVE).exists()
+    return Run.objects.filter(in_its_way, project=schedule.project_id, status__in=ACTIVE)
 
 
-def _waits_for_sources(schedule: Schedule, now: datetime) -> bool:
+def waits_for_sources(schedule: Schedule, now: datetime) -> bool:
     """Whether a match is to come after what is due to be fetched, or is being fetched and imported."""
     if schedule.source is not None or schedule.next_at <= now - WAITS_FOR_SOURCES:
         return False

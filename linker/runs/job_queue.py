@@ -189,6 +189,34 @@ def server() -> Server:
     )
 
 
+@dataclass(frozen=True)
+class QueueState:
+    """Jobs by their ids: `waiting` in the order in which workers take them, `busy` those that workers are at.
+    `workers`: how many there are."""
+
+    answers: bool = True
+    workers: int = 0
+    waiting: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
+
+
+def state() -> QueueState:
+    """What waits and what is worked on, of all projects."""
+    try:
+        waiting = tuple(job_id for name in QUEUES for job_id in _queue(name).get_job_ids())
+        workers = Worker.all(connection=_hasten(django_rq.get_connection("default")))
+        jobs = [worker.get_current_job_id() for worker in workers]
+    except redis.RedisError:
+        return QueueState(answers=False)
+    return QueueState(True, len(workers), waiting, tuple(job for job in jobs if job))
+
+
+def run_of(job_id: str) -> int:
+    """The number of the run that a job is about; 0 where it is about none."""
+    _name, number, *_more = job_id.split("-")
+    return int(number) if number.isdigit() else 0
+
+
 def work() -> None:
     """Works the queues off in this process until a signal comes. Each job runs in a fork.
 

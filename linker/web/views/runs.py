@@ -11,13 +11,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from linker.errors import UserError
 from linker.matching.changes_since import instead_of, whole_instead
 from linker.models import Role, Run, RunKind, RunStatus
 from linker.pages import page_lists
 from linker.projects import access, overview
 from linker.query_strings import is_id
 from linker.reports import match_page, params, words
-from linker.runs import job_queue
+from linker.runs import again, job_queue, under_way
 from linker.runs import lifecycle as life
 from linker.runs.pilot_progress import pilot_figures
 from linker.runs.reports import report_of
@@ -45,10 +46,14 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     if is_id(before):
         rows = rows.filter(pk__lt=int(before))
     found = list(rows[: PAGE_SIZE + 1])
+    is_manager = access.has_role(membership, Role.MANAGER)
+    shows_all = not before and not filters.chosen
     context = shell(
         membership,
         "runs",
+        **(_under_way(membership) if shows_all else {"is_manager": is_manager}),
         runs=found[:PAGE_SIZE],
+        to_try_again={run.pk for run in found if is_manager and again.may_be_tried_again(run)},
         before=found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
         is_first=not before,
         filters=filters,
@@ -56,6 +61,23 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         ignored=filters.ignored,
     )
     return render(request, "linker/runs.html", context)
+
+
+@require_safe
+def runs_under_way(request: HttpRequest, slug: str) -> HttpResponse:
+    """The part of the list that changes while something runs; asked for again and again until nothing does."""
+    membership = access.member(request, slug)
+    return render(request, "linker/_under_way.html", shell(membership, "runs", **_under_way(membership)))
+
+
+def _under_way(membership: Membership) -> dict[str, Any]:
+    project, is_manager = membership.project, access.has_role(membership, Role.MANAGER)
+    return {
+        "is_manager": is_manager,
+        "under_way": under_way.under_way(project),
+        "waiting": under_way.waiting(project),
+        "has_faults": is_manager and bool(job_queue.maintenance_faults()),
+    }
 
 
 def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
@@ -76,8 +98,11 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
         pilot=pilot_figures(run),
         lists=page_lists.lists_of(run),
         params=params.param_rows(run),
-        queue_is_away=run.status == RunStatus.QUEUED and not job_queue.answers(),
         may_cancel=run.is_active and is_manager,
+        may_try_again=is_manager and again.may_be_tried_again(run),
+        waits_for=next((row.waits_for for row in under_way.under_way(run.project) if row.run.pk == run.pk), "")
+        if run.is_active
+        else "",
         is_manager=is_manager,
         skipped_url=reverse("import_skipped", args=[run.project.slug, run.pk])
         if is_manager and report_of(run).has_skipped_list
@@ -127,3 +152,18 @@ def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     else:
         messages.warning(request, _("The run had already ended."))
     return redirect("run", slug, run_id)
+
+
+@access.posts("runs")
+def run_again(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """A new run with the same parameters as one that failed; where that makes no sense, its page says why."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    found = get_object_or_404(Run.objects.select_related("project"), project=membership.project, pk=run_id)
+    try:
+        return redirect("run", slug, again.try_again(found, request.user).pk)
+    except life.RunIsActive as active:
+        messages.warning(request, str(active))
+        return redirect("run", slug, active.run.pk)
+    except UserError as error:
+        messages.error(request, str(error))
+        return redirect("run", slug, run_id)

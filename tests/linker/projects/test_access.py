@@ -73,6 +73,7 @@ ONLY_POSTED = {
     "left_links_decide": "export/links/",
     "embed": "match/",
     "run_cancel": "runs/",
+    "run_again": "runs/",
     "vectors_drop": "settings/vectors/",
     "sensitive_decide": "settings/sensitive/",
     "sensitive_leave_out": "settings/sensitive/",

@@ -102,7 +102,7 @@ def test_a_new_kind_of_run_waits_for_a_worker_runs_and_shows_its_report(
 ) -> None:
     client = client_for(manager)
     run = lifecycle.start_run(project, KIND, {"most": 10}, manager)
-    assert "Waiting for a worker" in shown(client, run)
+    assert "No worker is running." in shown(client, run)
     with pytest.raises(lifecycle.RunIsActive):
         lifecycle.start_run(project, KIND, {"most": 10}, manager)
     run_jobs()

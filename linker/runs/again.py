@@ -1,0 +1,37 @@
+"""A run that failed, or was cancelled, tried again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+
+from linker.errors import UserError
+from linker.models import Run, RunStatus
+from linker.runs.kinds import AGAIN, IMPORT_AGAIN, job_type
+from linker.runs.lifecycle import start_run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+def may_be_tried_again(run: Run) -> bool:
+    """Whether a button offers it: what was done within a request is done there again."""
+    if run.status not in (RunStatus.FAILED, RunStatus.CANCELLED):
+        return False
+    try:
+        return bool(job_type(run.kind))
+    except KeyError:
+        return False
+
+
+def try_again(run: Run, user: AbstractBaseUser | AnonymousUser) -> Run:
+    """Starts a new run with the same parameters. Raises UserError where that makes no sense, RunIsActive where one of
+    the kind is under way."""
+    if not may_be_tried_again(run):
+        raise UserError(_("Run %(run)d has not failed, so there is nothing to try again.") % {"run": run.pk})
+    path = IMPORT_AGAIN if run.is_import else AGAIN.get(run.kind)
+    if path is not None:
+        return import_string(path)(run, user)
+    return start_run(run.project, run.kind, run.params, user, follows=run.follows)
