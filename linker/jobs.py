@@ -9,12 +9,12 @@ from linker.embedding.service import run_embed
 from linker.matching.batches import batches_left, enqueue_batches, run_batch
 from linker.matching.caps_run import run_apply_caps
 from linker.matching.finish import finish_match
+from linker.matching.follow_up_work import run_follow_up
 from linker.matching.recheck import run_recheck
 from linker.matching.run_comparison import compare_runs
 from linker.matching.safety_run import run_apply_safety
 from linker.matching.standing import take_again
 from linker.matching.start import start_match
-from linker.matching.tiers import catch_up
 from linker.models import Run, RunStatus
 from linker.operations import outages
 from linker.pages.roles import run_find_roles
@@ -34,7 +34,10 @@ def find_sensitive(run_id: int) -> None:
 
 def find_roles(run_id: int) -> None:
     lifecycle.execute(run_id, run_find_roles)
-    catch_up(Run.objects.select_related("project").get(pk=run_id).project)
+
+
+def follow_up(run_id: int) -> None:
+    lifecycle.execute(run_id, run_follow_up)
 
 
 def apply_safety(run_id: int) -> None:

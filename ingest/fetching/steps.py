@@ -23,6 +23,7 @@ from linker.matching.changes_start import start_changes
 from linker.matching.kept_runs import standing_run, usual_params
 from linker.models import Run, RunKind, RunStatus
 from linker.models.project import VectorSource
+from linker.models.run import ACTIVE
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def _start_next(fetch: Run, source: SiteSource | None = None) -> Run | None:
     step = next((step for step in steps_of(fetch, source) if not step.is_done), None)
     if step is None or step.run is not None or is_superseded(fetch):
         return None  # all is done, or one is under way, or failed
+    if Run.objects.filter(kind=RunKind.FOLLOW_UP, follows__follows=fetch, status__in=ACTIVE).exists():
+        return None  # it goes on as that ends
     try:
         return START[step.kind](fetch, fetch.created_by)
     except lifecycle.RunIsActive:

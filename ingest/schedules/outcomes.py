@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 def note_end(run: Run) -> None:
     """Called in the transaction that ends a run: notes how a schedule's run, or a step after it, came out."""
-    began = steps.fetch_of(run) or instead_of(run) or run
+    step = run.follows if run.kind == RunKind.FOLLOW_UP and run.follows is not None else run
+    began = steps.fetch_of(step) or instead_of(step) or step
     if began.kind not in (RunKind.FETCH, RunKind.MATCH, RunKind.CHANGES):
         return
     standing = _standing(began)

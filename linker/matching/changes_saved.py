@@ -10,23 +10,22 @@ import numpy as np
 from django.db import transaction
 
 from linker.errors import UserError
-from linker.matching import away, replacing
+from linker.matching import follow_up, replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.edges import save_edges
+from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links_of, standing_run
 from linker.matching.needs import needs_of
 from linker.matching.result import StayingLinks
 from linker.matching.stale import mark_stale_of
-from linker.matching.suppressions import hide, settle
+from linker.matching.suppressions import settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Project
 from linker.models.querysets import OPEN, sql
-from linker.pages.identity.edges import settle as follow_pages
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
-from linker.storage.edge_counts import fold
 from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
@@ -97,11 +96,8 @@ def save_changes(
             closed=closed.undecided,
             seconds=round(time.monotonic() - started, 1),
         )
+        follow_up.start(project, (Piece.RULED_OUT, Piece.MOVED, Piece.TURNED), follows=run)
         lifecycle.succeed(run.pk, report)
-    hide(project)
-    follow_pages(project)
-    away.follow(project)
-    fold(project.pk)  # what triggers have kept; a run over the whole site counts anew
     return report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,29 +11,26 @@ from django.db import transaction
 from linker.engine.candidates.registry import bit_of
 from linker.engine.params import MatchParams, Ranking
 from linker.engine.ranking.reasons import BY_COSINE, BY_COSINE_IN_CATEGORY
-from linker.matching import away, replacing
+from linker.matching import follow_up, replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.batches import CANDIDATE, batches_left, expand_candidates, forget_candidates, searched_by
-from linker.matching.content_gaps import find_paragraphs
 from linker.matching.edges import save_edges
+from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links
 from linker.matching.known_answers import save_known
 from linker.matching.needs import needs_of
 from linker.matching.report import ended_report
 from linker.matching.report_types import MatchReport
 from linker.matching.result import FOUND, MatchResult
-from linker.matching.run_comparison import compare_with_last
 from linker.matching.stale import mark_stale
-from linker.matching.suppressions import hide, settle
+from linker.matching.suppressions import settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Category, Ranker, Run, RunBatch, RunBlock
 from linker.models.querysets import OPEN
-from linker.pages.identity.edges import settle as follow_pages
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
-from linker.storage.edge_counts import recount
 from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
@@ -92,15 +88,11 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
             result.marks.keep(run)
         report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
+        # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
+        # been merged, or gone missing, while the run was under way.
+        pieces = (Piece.COUNTS, Piece.RULED_OUT, Piece.MOVED, Piece.TURNED, Piece.PARAGRAPHS, Piece.COMPARISON)
+        follow_up.start(project, pieces, follows=run)
         lifecycle.succeed(run.pk, report)
-    hide(project)
-    follow_pages(project)  # one of them may have been merged while the run was under way,
-    away.follow(project)  # or gone missing
-    recount(project)
-    # They take long and need not be waited for: suggestions of the run can be decided on meanwhile.
-    report = replace(report, gaps_with_paragraph=find_paragraphs(run))
-    Run.objects.filter(pk=run.pk).update(report=report.to_json())
-    compare_with_last(run)
     return report
 
 

@@ -61,9 +61,9 @@ def compare_runs(run: Run, progress: Progress = lifecycle.no_progress) -> Compar
 
 def compare_with_last(run: Run) -> None:
     """Compares a match run that has ended with the one before it, where that is kept."""
-    after, *before = kept_runs(run.project).filter(pk__lte=run.pk)[:2]
-    if after.pk == run.pk and before:
-        compare(after, before[0])
+    newest = list(kept_runs(run.project).filter(pk__lte=run.pk)[:2])
+    if len(newest) == 2 and newest[0].pk == run.pk:
+        compare(newest[0], newest[1])
 
 
 def compare(after: KeptRun, before: KeptRun, progress: Progress = lifecycle.no_progress) -> CompareReport:

@@ -18,13 +18,13 @@ from linker import audit
 from linker.engine.params import MatchParams
 from linker.engine.worth import BASE, OF_AUTHORITY, OF_NEED
 from linker.errors import UserError
-from linker.matching import replacing
+from linker.matching import follow_up, replacing
 from linker.matching.edges import even_out_donor_best, even_out_need
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
+from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import kept_runs, standing_run
 from linker.matching.report_types import StandReport
 from linker.matching.stale import stage_taking_part
-from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
 from linker.models import ChangeKind, KeptRun, Project, Run, RunKind
 from linker.models.kept_run import RANKED_BY
@@ -33,7 +33,6 @@ from linker.models.run import ACTIVE
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
-from linker.storage.edge_counts import recount
 from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
@@ -136,6 +135,12 @@ def start_standing(project: Project, run: Run, user: AbstractBaseUser | Anonymou
     return lifecycle.start_run(project, RunKind.STAND, {"run": run.pk}, user)
 
 
+def stand_again(run: Run, user: AbstractBaseUser | AnonymousUser) -> Run:
+    """Starts a run that failed to take another again. Raises UserError, see start_standing."""
+    chosen = Run.objects.select_related("project").get(project=run.project_id, pk=run.params["run"])
+    return start_standing(run.project, chosen, user)
+
+
 def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandReport:
     """The work of a run that takes another again, which its parameters name. All of it in one transaction."""
     project = run.project
@@ -159,13 +164,12 @@ def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandRep
         even_out_need(project)
         mark_sensitive(project)
         report = StandReport(run=chosen.pk, before=before.pk if before else None)
+        follow_up.start(project, (Piece.COUNTS, Piece.RULED_OUT), follows=run)
         lifecycle.succeed(run.pk, report)  # before the tiers are read, which asks what stands
         retier(project)
         report = _counted(report)
         Run.objects.filter(pk=run.pk).update(report=report.to_json())
         _log(run, report)
-    hide(project)
-    recount(project)
     return report
 
 

@@ -186,7 +186,7 @@ class CandidateEdge(models.Model):
             models.Index(fields=["project", "status", "-donor_worth", "source", "-worth", "id"], name="edge_by_worth"),
             models.Index(fields=["project", "source", "-score", "id"], name="edge_export_order"),
             # The queue as it is opened, in its three orders: a range for each tier that is not held back, however many
-            # others are. review.queue.listing puts the ranges together.
+            # others are. review.queue.selectors puts the ranges together.
             models.Index(fields=["project", "tier", "-score", "id"], condition=OPEN, name="edge_open_by_score"),
             models.Index(
                 fields=["project", "tier", "-donor_best", "source", "-score", "id"],

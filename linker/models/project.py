@@ -169,7 +169,7 @@ class Project(models.Model):
     read_twice = models.PositiveSmallIntegerField(
         default=0, db_default=0, validators=[MaxValueValidator(20)], help_text="Percent of the suggestions"
     )
-    # How many cards come among them whose answer is known from links that the site has (review.known_share).
+    # How many cards come among them whose answer is known from links that the site has (review.queue.known_cards).
     known_share = models.PositiveSmallIntegerField(
         default=0, db_default=0, validators=[MaxValueValidator(20)], help_text="For each hundred suggestions"
     )

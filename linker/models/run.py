@@ -38,6 +38,7 @@ class RunKind(models.TextChoices):
     CHANGES = "changes", _("Match what changed")
     RECHECK = "recheck", _("Verify suggestions")
     RESTORE_PAGES = "restore_pages", _("Bring pages back")
+    FOLLOW_UP = "follow_up", _("Update suggestions")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are
@@ -101,7 +102,8 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "kind"],
-                condition=models.Q(status__in=ACTIVE),
+                # What follows a result is written with it: it cannot be refused.
+                condition=models.Q(status__in=ACTIVE) & ~models.Q(kind=RunKind.FOLLOW_UP),
                 name="run_one_active_of_a_kind",
             ),
             models.CheckConstraint(condition=models.Q(status__in=RunStatus.values), name="run_status_known"),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from linker.engine.candidates.registry import label_of
 from linker.engine.params import MatchParams, Ranking, Scope
 from linker.engine.ranking.rankers.registry import RANKERS
+from linker.matching.follow_up import Piece
 from linker.matching.report_types import MatchReport
 from linker.models import Basis, Category, PageList, RunKind
 from linker.pages.page_lists import list_in_words
@@ -70,6 +71,7 @@ LABELS = {
     "tiers": _("Tiers"),
     "bounds": _("Bounds"),
     "name": _("Name"),
+    "pieces": _("Work"),
 }
 PARAM_ORDER = [
     *("ranking", "scope", "generators", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
@@ -90,7 +92,7 @@ PARAM_ORDER = [
     ),
     *("upload", "period", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
-WORDS = {
+WORDS: dict[str, dict[str, str]] = {
     "mode": {
         "best": gettext_noop("greedy"),
         "equal": gettext_noop("round robin"),
@@ -98,6 +100,16 @@ WORDS = {
     },
     "scope": {"site": gettext_noop("the whole site")},
     "ranking": {"auto": gettext_noop("automatic")},
+    "pieces": {
+        Piece.COUNTS: gettext_noop("count suggestions"),
+        Piece.SECTIONS: gettext_noop("follow the categories of donors"),
+        Piece.RULED_OUT: gettext_noop("take out what is ruled out"),
+        Piece.MOVED: gettext_noop("follow pages that moved or are gone"),
+        Piece.TURNED: gettext_noop("follow pages that may be linked or not"),
+        Piece.TIERS: gettext_noop("read tiers"),
+        Piece.PARAGRAPHS: gettext_noop("choose paragraphs for content gaps"),
+        Piece.COMPARISON: gettext_noop("compare with the run before"),
+    },
 }
 # What nothing said means, where that is not simply nothing.
 UNSET = {

@@ -56,10 +56,12 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.CHANGES: RunType("linker.reports.changes.CHANGES", JobType("linker.jobs.match_changes", 6 * HOUR)),
     RunKind.RECHECK: RunType("linker.reports.recheck.RECHECK", JobType("linker.jobs.recheck", HOUR)),
     RunKind.RESTORE_PAGES: RunType("ingest.fetching.restore.RESTORE", JobType("ingest.jobs.restore_pages", HOUR)),
+    RunKind.FOLLOW_UP: RunType("linker.reports.follow_up.FOLLOW_UP", JobType("linker.jobs.follow_up", 6 * HOUR)),
 }
 NEXT_STEP = "ingest.fetching.steps.go_on"
 SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"
-# What is called with a run of the kind when it has succeeded, to start what follows from it.
+# What is called with a run of the kind when it has succeeded, to start what follows from it. Where a follow-up of its
+# result is still to be done, it is called as that ends.
 FOLLOWED_BY: dict[str, tuple[str, ...]] = {
     RunKind.FETCH: (NEXT_STEP, SCHEDULE_ENDED),
     RunKind.IMPORT_PAGES: (
@@ -88,6 +90,7 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
         SCHEDULE_ENDED,
     ),
     RunKind.EMBED: (NEXT_STEP, SCHEDULE_ENDED),
+    RunKind.ROLES: ("linker.matching.follow_up.after_roles",),
     RunKind.MATCH: (SCHEDULE_ENDED,),
     RunKind.VERIFY: ("review.live.start.start_if_due",),
     RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),
@@ -103,6 +106,15 @@ STARTED_WHEN_DUE = (
     "ingest.schedules.due.start_due",
     "linker.matching.recheck.start_due",
 )
+# How a run that failed is tried again, where that is more than to start one with the same parameters: each is called
+# with the run and the user, and gives the new run.
+AGAIN: dict[str, str] = {
+    RunKind.FETCH: "ingest.fetching.run.fetch_again",
+    RunKind.STAND: "linker.matching.standing.stand_again",
+}
+IMPORT_AGAIN = "ingest.services.import_again"
+# What waits in a project without being a run: each is called with the project, and gives linker.runs.under_way.Waiting.
+WAITING = ("ingest.schedules.waiting.waiting", "review.second_person.waiting")
 IMPORT = JobType("ingest.jobs.run_import", 6 * HOUR)
 IMPORT_KINDS = "ingest.kinds.registry.run_kinds"  # called without arguments
 # Steps of a match run by cosine, and work that no run keeps an account of.

@@ -24,16 +24,17 @@ from django.utils.translation import override
 
 from linker import audit, notifications
 from linker.errors import RunCancelled, UserError
-from linker.models import ChangeKind, Project, Run, RunStatus
+from linker.models import ChangeKind, Project, Run, RunKind, RunStatus
+from linker.models.run import ACTIVE
 from linker.operations import outages
 from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
-from linker.runs.kinds import FOLLOWED_BY, WHEN_FAILED
+from linker.runs.kinds import FOLLOWED_BY, WHEN_FAILED, job_type
 from linker.runs.lost_work import is_abandoned
 from linker.runs.reports import Report, report_of
-from linker.runs.run_lock import run_lock
+from linker.runs.run_lock import name_connection, run_lock
 from linker.storage.site_figures import changes_figures, keep_figures
 from linker.wording import within
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+    from django.db.models import QuerySet
 
 log = logging.getLogger(__name__)
 
@@ -178,15 +180,21 @@ def execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any]
 
     `work` returns the run's report, or None where the run goes on in other jobs. A UserError's text becomes the
     run's error; any other exception fails the run too and is raised on. Where PostgreSQL is lost in the middle, or
-    others are in the way, the work begins again.
+    others are in the way, the work begins again. What follows the result (linker.matching.follow_up) is done at once.
     """
     try:
-        return outages.outlast(lambda: _execute(run_id, work))
+        run = outages.outlast(lambda: _execute(run_id, work))
     except DatabaseError as error:
         if not outages.is_lock_conflict(error):
             raise
         fail_run(run_id, outages.LOCK_CONFLICT.sentence)
         return Run.objects.get(pk=run_id)
+    if run is None or run.status != RunStatus.SUCCEEDED:
+        return run
+    follow_ups = list(_follow_ups(run).filter(status=RunStatus.QUEUED).order_by("pk").values_list("pk", flat=True))
+    for follow_up in follow_ups:
+        import_string(job_type(RunKind.FOLLOW_UP).path)(follow_up)
+    return Run.objects.get(pk=run_id) if follow_ups else run
 
 
 def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run | None:
@@ -199,6 +207,7 @@ def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any
         if not claimed:
             return None
         run = Run.objects.select_related("project", "model").get(pk=run_id)
+        name_connection(run_id)
         try:
             reporter = _Reporter(lock, run_id)
             reporter(run.done, run.total, "Starting")
@@ -257,10 +266,23 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
 
 
 def _go_on(run: Run) -> None:
-    """What comes with the success of a run: an import stands in the log, and what follows from a run is started."""
+    """What comes with the success of a run: an import stands in the log, and what follows from a run is started. From a
+    run whose result has a follow-up, as that ends."""
     _log_import(run)
-    for path in FOLLOWED_BY.get(run.kind, ()):
-        import_string(path)(run)
+    began: Run | None = run
+    if run.kind == RunKind.FOLLOW_UP and run.follows_id is not None:
+        # The end of that run and this one wait for each other: one of them sees that both are over.
+        began = Run.objects.select_for_update(of=("self",), no_key=True).select_related("project", "created_by").filter(
+            pk=run.follows_id, status=RunStatus.SUCCEEDED
+        ).first()  # fmt: skip
+    if began is None or _follow_ups(began).exclude(pk=run.pk).filter(status__in=ACTIVE).exists():
+        return
+    for path in FOLLOWED_BY.get(began.kind, ()):
+        import_string(path)(began)
+
+
+def _follow_ups(run: Run) -> QuerySet[Run]:
+    return Run.objects.filter(follows=run, kind=RunKind.FOLLOW_UP)
 
 
 def _tell_of_failure(run: Run, user: User) -> None:

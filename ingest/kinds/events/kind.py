@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
@@ -18,9 +17,9 @@ from ingest.kinds.events.report import EVENTS
 from ingest.kinds.events.stage import Event
 from ingest.kinds.events.telling import BadEvent, Telling, check, kind_of
 from ingest.kinds.sql import lock
-from linker.matching import away
+from linker.matching import follow_up
+from linker.matching.follow_up import Piece
 from linker.models import EventOrigin
-from linker.pages.identity import edges
 from linker.pages.identity.record import record
 
 if TYPE_CHECKING:
@@ -68,8 +67,7 @@ class EventsImport(ImportKind):
         task.note_stage("Saving events")
         telling.story.write()
         told = record(project, EventOrigin.FILE, run=task.run, user=task.run.created_by if task.run else None)
-        transaction.on_commit(lambda: edges.settle(project))
-        transaction.on_commit(lambda: away.follow(project))
+        follow_up.start(project, (Piece.MOVED, Piece.TURNED), follows=task.run)
         task.note_done()
         report |= {"events": sum(told.values()), **told, "seen_before": telling.same}
         return report | task.skipped.report() | {"mapping": task.rows.mapping}

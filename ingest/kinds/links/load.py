@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from django.db import transaction
 
 from ingest.kinds.base import SHRINK_FROM, SHRINK_TO, Counts, shrinks
 from ingest.kinds.links import merge
@@ -14,7 +13,8 @@ from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_st
 from ingest.kinds.project_pages import find_pages
 from ingest.kinds.sql import lock
 from ingest.kinds.staging import stage_rows
-from linker.matching.tiers import catch_up
+from linker.matching import follow_up
+from linker.matching.follow_up import Piece
 from linker.pages.roles import find_roles
 from linker.storage.copy import analyze
 
@@ -60,7 +60,7 @@ def load_links(task: ImportTask) -> Counts:
     merge.note_sidebar(project)
     drop_link_stage()
     report |= find_roles(project, task.note_substage)
-    transaction.on_commit(lambda: catch_up(project))
+    follow_up.start(project, (Piece.TIERS,), follows=task.run)
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}
 

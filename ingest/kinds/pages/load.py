@@ -6,7 +6,6 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from django.db import transaction
 
 from ingest.addresses.destinations import Moves, PageFinder, destinations
 from ingest.cells.markup import is_markup, text_of, without_entities
@@ -21,18 +20,15 @@ from ingest.kinds.project_pages import leading_pages, page_ids
 from ingest.kinds.sql import lock
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
-from linker.matching import away
-from linker.matching.tiers import catch_up
+from linker.matching import follow_up
+from linker.matching.follow_up import Piece
 from linker.models import TrafficSource
-from linker.pages.identity import edges
 from linker.pages.languages import detect_all, read_languages
 from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import analyze
-from linker.storage.edge_counts import recount
 from linker.storage.references import lock_references
-from linker.storage.sections import settle
 from linker.storage.site_figures import language_counts
 
 if TYPE_CHECKING:
@@ -160,12 +156,9 @@ class PagesLoad:
         report |= find_sensitive(self.project, self.task.note_substage)
         report |= find_roles(self.project, self.task.note_substage)
         # Whoever wrote suggestions meanwhile may have counted them under the category that a page had before.
-        transaction.on_commit(lambda: recount(self.project))
-        transaction.on_commit(lambda: settle(self.project))
-        if self.is_crawl and not self.is_first:
-            transaction.on_commit(lambda: edges.settle(self.project))
-        transaction.on_commit(lambda: away.follow(self.project))
-        transaction.on_commit(lambda: catch_up(self.project))
+        pieces = [Piece.COUNTS, Piece.SECTIONS, Piece.TURNED, Piece.TIERS]
+        pieces += [Piece.MOVED] if self.is_crawl and not self.is_first else []
+        follow_up.start(self.project, pieces, follows=self.task.run)
         self.task.note_done()
 
     @property

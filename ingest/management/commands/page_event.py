@@ -14,9 +14,10 @@ from ingest.kinds.events.report import EventsReport
 from ingest.kinds.events.telling import TOLD, Telling
 from ingest.kinds.sql import lock
 from linker.management.commands._cli import ProjectCommand
-from linker.matching import away
-from linker.models import EventOrigin, PageEventKind, RunKind
-from linker.pages.identity import edges
+from linker.matching import follow_up
+from linker.matching.follow_up import Piece
+from linker.matching.follow_up_work import FollowUpReport, run_follow_up
+from linker.models import EventOrigin, PageEventKind, Run, RunKind
 from linker.pages.identity.record import record
 from linker.pages.identity.tell import WITH_NEW_ADDRESS
 from linker.runs import lifecycle
@@ -70,10 +71,10 @@ class Command(ProjectCommand):
                 raise CommandError(f"{address}: {REASONS[left_out.reason].lower()}. Nothing was changed.")
             telling.story.write()
             told = record(project, EventOrigin.COMMAND)
-            if told:
-                _record_run(project, options, told)
-        moved = edges.settle(project) + sum(away.follow(project))
-        self.stdout.write(_said(options["url"], options["into"], told, moved))
+            run = _record_run(project, options, told) if told else None
+            pieces = (Piece.MOVED, Piece.TURNED)
+            following = follow_up.start(project, pieces, follows=run) if run is not None else None
+        self.stdout.write(_said(options["url"], options["into"], told, _followed(following)))
 
 
 def _check_addresses(kind: PageEventKind, url: str, new: str) -> None:
@@ -87,11 +88,20 @@ def _check_addresses(kind: PageEventKind, url: str, new: str) -> None:
         )
 
 
-def _record_run(project: Project, options: dict[str, Any], told: dict[str, int]) -> None:
+def _followed(run: Run | None) -> int:
+    """Does here what follows the event; returns how many suggestions that has moved."""
+    if run is None:
+        return 0
+    done = lifecycle.execute(run.pk, run_follow_up)
+    report = FollowUpReport.from_json(done.report) if done is not None else FollowUpReport()
+    return (report.moved or 0) + (report.left or 0) + (report.back or 0)
+
+
+def _record_run(project: Project, options: dict[str, Any], told: dict[str, int]) -> Run:
     """The event as an import of one, so that whatever follows from such imports follows from it."""
     params = {name: options[name] for name in ("event", "url", "into", "at") if options[name]}
     report = EventsReport.from_json({"rows": 1, "events": sum(told.values()), **told})
-    lifecycle.record_run(project, RunKind.IMPORT_EVENTS, params, report, None)
+    return lifecycle.record_run(project, RunKind.IMPORT_EVENTS, params, report, None)
 
 
 def _said(url: str, new: str, told: dict[str, int], moved: int) -> str:

@@ -8,7 +8,8 @@ from django.db import transaction
 
 from linker import audit
 from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
-from linker.matching.tiers import catch_up
+from linker.matching import follow_up
+from linker.matching.follow_up import Piece
 from linker.models import Change, ChangeKind, Page, Project, RoleRule, RunKind
 from linker.pages.roles import apply_role_rules
 from linker.projects.policies.shared import wait_for_others
@@ -59,7 +60,7 @@ def _apply_role_rules(project: Project, user: Actor) -> Run | None:
         except lifecycle.RunIsActive as active:
             return active.run  # which may have read the rules before: see start_if_due
     apply_role_rules(project)
-    transaction.on_commit(lambda: catch_up(project))
+    follow_up.start(project, [Piece.TIERS], user=user)
     return None
 
 
@@ -84,7 +85,7 @@ def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
         before={"role by hand": before},
         after={"role by hand": chosen},
     )
-    transaction.on_commit(lambda: catch_up(page.project, target=page.pk))
+    follow_up.start(page.project, [Piece.TIERS], user=user, target=page.pk)
 
 
 @transaction.atomic

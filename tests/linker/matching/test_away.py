@@ -20,6 +20,7 @@ from linker.matching.start import run_match
 from linker.matching.tiers import retier
 from linker.models import CandidateEdge, Page, PageTurn, Project, Run, RunKind
 from linker.models.querysets import GIVES, OPEN, RECEIVES, holds
+from linker.runs import lifecycle
 from linker.storage.edge_counts import differences
 from tests.factories import embed, make_edge, make_page, make_run
 from tests.ingest.files import write
@@ -106,7 +107,7 @@ def test_what_is_decided_and_what_was_live_and_is_gone_stays(project, tmp_path, 
 
 
 def test_what_an_import_that_was_killed_has_left_is_done_by_the_verification(project, tmp_path, ring, monkeypatch):
-    monkeypatch.setattr("ingest.kinds.pages.load.away.follow", lambda project: (0, 0))
+    monkeypatch.setattr("linker.matching.follow_up_work.away.follow", lambda project: away.Followed(0, 0))
     crawl(project, tmp_path, "abde")
     assert offered(project) == "ab bc cd de ea"
     monkeypatch.undo()
@@ -138,7 +139,7 @@ def test_a_page_that_goes_missing_while_a_match_is_under_way_is_proposed_by_none
             crawl(project, tmp_path, "abde")
             assert PageTurn.objects.count() == 1, "the match does not know of it yet"
 
-    run_match(run, progress)
+    assert lifecycle.execute(run.pk, lambda run, also: run_match(run, progress)).status == "succeeded"
     proposed = set(project.edges.filter(run=run).values_list("source__title", "target__title"))
     assert {title for pair in proposed for title in pair} == set("abcde")
     assert offered(project)

@@ -33,6 +33,7 @@ from linker.runs import lifecycle
 from linker.storage.edge_counts import differences
 from review.quality import watch
 from tests.factories import embed, make_category, make_member, make_model, make_page
+from tests.follow_ups import follow_up
 
 if TYPE_CHECKING:
     from linker.models import Page, Project
@@ -50,6 +51,7 @@ def match(project: Project, **params) -> Run:
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
     run_match(run)
+    follow_up(run)
     run.refresh_from_db()
     return run
 

@@ -32,6 +32,7 @@ from linker.projects.policies.sensitive import add_sensitive
 from linker.reports.match import reason_words
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page
+from tests.follow_ups import follow_up
 
 if TYPE_CHECKING:
     from linker.models import Page, Run
@@ -56,6 +57,7 @@ def match(project: Project, **params) -> Run:
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
     run_match(run)
+    follow_up(run)
     run.refresh_from_db()
     return run
 

@@ -13,8 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from linker.engine.roles.policy import PageRole
 from linker.errors import UserError
 from linker.explain.pair import why_not_pair
+from linker.matching.follow_up_work import run_follow_up
 from linker.matching.tiers import catch_up, retier
-from linker.models import Basis, Block, CandidateEdge, Change, ChangeKind, Cohort, CohortBound, RunKind, Tier
+from linker.models import Basis, Block, CandidateEdge, Change, ChangeKind, Cohort, CohortBound, Run, RunKind, Tier
 from linker.models.querysets import OPEN, TO_REVIEW
 from linker.projects.policies.cohorts import CohortName, set_bounds
 from linker.projects.policies.roles import set_page_role
@@ -275,12 +276,10 @@ def test_why_not_names_the_bounds_that_decided(project):
     assert "Links from A have bounds of their own. Its tier there is Inline, from 0.02." in said
 
 
-def test_a_role_given_by_hand_counts_at_once_for_the_suggestions_to_that_page(
-    project, manager, django_capture_on_commit_callbacks
-):
+def test_a_role_given_by_hand_counts_for_the_suggestions_to_that_page(project, manager):
     site = a_site(project)
     set_bounds(project, CohortName(BASIS, role="utility"), bounds_of(project, 0.02, None, None), None)
-    with django_capture_on_commit_callbacks(execute=True):
-        set_page_role(site["targets"][0], PageRole.UTILITY, manager)
+    set_page_role(site["targets"][0], PageRole.UTILITY, manager)
+    run_follow_up(Run.objects.get(project=project, kind=RunKind.FOLLOW_UP))
     assert tiers_now(project) == tiers_by_rule(project)
     assert set(CandidateEdge.objects.filter(OPEN, target=site["targets"][0]).values_list("tier__name")) >= {("Inline",)}
