@@ -226,7 +226,7 @@ def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     assert client_for(editor).post(address).status_code == 403
     with django_capture_on_commit_callbacks(execute=True):
         client.post(address)
-    whole = Run.objects.get(project=project, status="queued")
+    whole = Run.objects.get(project=project, kind="match", status="queued")
     assert whole.params == run.params | {"pilot": None}
     assert whole.created_by == manager
     Run.objects.filter(pk=whole.pk).update(status="succeeded")
@@ -243,7 +243,7 @@ def test_the_form_starts_a_pilot_and_counts_its_donors(
     assert "The pilot takes <strong>12</strong> of the donors" in " ".join(answer.split())
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("match", args=[project.slug]), fields)
-    run = Run.objects.get(project=project, status="queued")
+    run = Run.objects.get(project=project, kind="match", status="queued")
     assert run.params["pilot"] == {"pages": 12, "categories": [], "spread": True, "seed": 3}
     page = client.get(reverse("match", args=[project.slug]))
     assert not page.context["pilot"].initial.get("on")
