@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('linker', '0042_sidebars_and_figures'),
+        ('linker', '0043_cheaper_page_writes'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
