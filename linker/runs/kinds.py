@@ -82,7 +82,6 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
     ),
     RunKind.IMPORT_TRAFFIC: ("linker.matching.safety_run.start_if_due",),
     RunKind.SAFETY: ("linker.matching.safety_run.start_if_due",),
-    RunKind.ROLES: ("linker.projects.policies.roles.start_if_due",),
     RunKind.IMPORT_LINKS: (
         "review.live.start.start_if_due",
         "linker.matching.caps_run.start_if_due",
@@ -90,7 +89,7 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
         SCHEDULE_ENDED,
     ),
     RunKind.EMBED: (NEXT_STEP, SCHEDULE_ENDED),
-    RunKind.ROLES: ("linker.matching.follow_up.after_roles",),
+    RunKind.ROLES: ("linker.matching.follow_up.after_roles", "linker.projects.policies.roles.start_if_due"),
     RunKind.MATCH: (SCHEDULE_ENDED,),
     RunKind.VERIFY: ("review.live.start.start_if_due",),
     RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),

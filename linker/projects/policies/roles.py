@@ -67,7 +67,12 @@ def _apply_role_rules(project: Project, user: Actor) -> Run | None:
 def start_if_due(run: Run) -> Run | None:
     """Starts another run as one ends, where rules were changed after it had begun and it may not have read them."""
     changes = Change.objects.filter(project=run.project, kind=ChangeKind.ROLES, at__gt=run.started_at or run.created_at)
-    return lifecycle.start_run(run.project, RunKind.ROLES, {}, run.created_by) if changes.exists() else None
+    if not changes.exists():
+        return None
+    try:
+        return lifecycle.start_run(run.project, RunKind.ROLES, {}, run.created_by)
+    except lifecycle.RunIsActive:
+        return None
 
 
 @transaction.atomic
