@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.db import transaction
 
 from linker import audit
+from linker.matching import follow_up
+from linker.matching.follow_up import Piece
 from linker.matching.report_types import RetierReport, TierCount
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
@@ -89,8 +91,8 @@ def make_by_run(run: Run, reading: Reading, progress: Progress) -> RetierReport:
         lock_project(run.project_id)
         reading.check()
         report = _report(_make(reading, run.created_by, progress))
+        follow_up.start(run.project, [Piece.RULED_OUT], follows=run)
         lifecycle.succeed(run.pk, report)
-    hide(run.project)
     return report
 
 
