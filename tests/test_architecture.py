@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import io
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.core.management import call_command
 from packaging.requirements import Requirement
@@ -17,6 +22,9 @@ from rq.utils import import_attribute
 
 from linker.runs.job_queue import QUEUES
 from linker.runs.kinds import all_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -117,3 +125,55 @@ def test_every_name_in_the_walks_is_in_the_code():
 def test_every_path_in_the_walks_is_in_the_tree():
     paths = sorted(set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", ARCHITECTURE)))
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+# ----------------------------------------------------------------------------- what comments and docstrings point to
+
+DOTTED = re.compile(r"(?<![\w./])(?:linker|ingest|review|bench|tests)(?:\.[A-Za-z_]\w*)+")
+PATH = re.compile(r"(?<![\w./:])(?:linker|ingest|review|bench|tests|docs|templates|docker)/[\w./-]+\.\w+")
+
+
+def test_comments_and_docstrings_name_modules_functions_and_files_that_are_there():
+    """Whatever looks like such a name is looked up; only where one is not found is the file read as code, to see
+    whether it stands in a comment or a docstring."""
+    wrong = []
+    for file in _python_files():
+        code = file.read_text()
+        lost = {name for name in set(DOTTED.findall(code)) if not _is_there(name)}
+        lost |= {path for path in set(PATH.findall(code)) if "NAME" not in path and not (ROOT / path).exists()}
+        if lost:
+            said = "\n".join(_remarks(code))
+            wrong += [f"{file.relative_to(ROOT)}: {name}" for name in sorted(lost) if re.search(rf"{name}\b", said)]
+    assert wrong == []
+
+
+def _python_files() -> list[Path]:
+    return [file for app in ("linker", "ingest", "review", "bench", "tests") for file in (ROOT / app).rglob("*.py")]
+
+
+def _is_there(dotted: str) -> bool:
+    """Whether a module, and the name in it, can be found; attributes of that name are not followed."""
+    at, *rest = dotted.split(".")
+    place = ROOT / at
+    while rest and (place / rest[0]).is_dir():
+        place, rest = place / rest[0], rest[1:]
+    if rest and (place / f"{rest[0]}.py").is_file():
+        place, rest = place / f"{rest[0]}.py", rest[1:]
+    elif rest:
+        place /= "__init__.py"
+    return not rest or (place.is_file() and rest[0] in _words(place))
+
+
+@cache
+def _words(file: Path) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", file.read_text()))
+
+
+def _remarks(code: str) -> Iterator[str]:
+    """Comments and docstrings."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node) or ""
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
