@@ -110,8 +110,8 @@ class ProgressBar:
             self._draw(done, total, stage)
         elif time.monotonic() - self.written_at >= LINE_EVERY:
             self.written_at = time.monotonic()
-            of = f" of {total:,}" if total else ""
-            print(f"{stage}: {done:,}{of}", file=sys.stderr, flush=True)
+            amount = f": {done:,} of {total:,}" if total else f": {done:,}" if done else ""
+            print(f"{stage}{amount}", file=sys.stderr, flush=True)
         self.stage = stage
 
     def _draw(self, done: int, total: int, stage: str) -> None:
