@@ -253,7 +253,7 @@ def test_a_draft_says_what_was_decided_otherwise_since(project, client_for, edit
     assert "otherwise since the draft" not in before
     assert "1 of these links is left out when the draft is published: it was changed or decided otherwise" in after
     assert "Publish 2 links" in after
-    assert [link.edge for link in client.get(f"{page}?reason=changed").context["links"]] == [edges[0]]
+    assert [row.edge for row in client.get(f"{page}?reason=changed").context["rows"]] == [edges[0]]
 
 
 def test_a_large_draft_is_made_and_published_in_the_background(
