@@ -150,10 +150,10 @@ def test_only_a_table_that_its_maker_ends_with_a_line_break_is_doubted_without_o
 
 
 @pytest.mark.parametrize(
-    ("content", "key", "page"),
+    ("content", "key", "button"),
     [
         (b"<urlset><url><loc>https://shop.example/</loc></url></urlset>", "sitemap", "add a Sitemap"),
-        (gzip.compress(b"<urlset/>"), "sitemap", "add a Sitemap"),
+        (gzip.compress(b"<urlset/>", mtime=0), "sitemap", "add a Sitemap"),
         (b"<sitemapindex/>", "sitemap_index", "add a Sitemap"),
         (b"<rss><channel/></rss>", "feed", "add a Sitemap"),
         (b"<rss xmlns:wp='http://wordpress.org/export/1.2/'><wp:a/></rss>", "wordpress", "add WordPress"),
@@ -161,12 +161,12 @@ def test_only_a_table_that_its_maker_ends_with_a_line_break_is_doubted_without_o
         (b"https://shop.example/a\nhttps://shop.example/b\n", "bare_list", "add a Sitemap"),
     ],
 )
-def test_what_a_source_reads_is_refused_with_the_page_that_takes_it(tmp_path, content, key, page):
+def test_what_a_source_reads_is_refused_with_the_page_that_takes_it(tmp_path, content, key, button):
     path = tmp_path / "upload"
     path.write_bytes(content)
     known = recognise.of_start(start_of(path, path.name))
     assert known.key == key
-    assert f"pen Sources, {page}" in known.text or f"pen sources and {page}".lower() in known.text.lower()
+    assert f"pen Sources, {button}" in known.text or f"pen sources and {button}".lower() in known.text.lower()
 
 
 @pytest.mark.parametrize(
