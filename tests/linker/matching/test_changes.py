@@ -18,6 +18,7 @@ from linker.models import CandidateEdge, ExistingLink, KeptLinks, MatchedPages, 
 from linker.models.querysets import OPEN
 from linker.runs.lifecycle import RunIsActive
 from tests.factories import embed, make_link, make_model, make_page, make_run
+from tests.follow_ups import follow_up
 from tests.linker.matching.test_ranked import match, site
 
 pytestmark = pytest.mark.django_db
@@ -235,6 +236,7 @@ def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
             away.follow(project)
 
     run_changes(run, progress)
+    follow_up(run)
     assert not project.edges.filter(OPEN, target=lost).exists()
     assert not project.edges.filter(OPEN, source=lost).exists()
     assert open_links(project)
