@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from linker.errors import UserError
 from linker.matching.anchor_use import use_of
-from linker.matching.suppressions import lift_of, suppress
+from linker.matching.suppressions import lift_of, lock_with_suppressed, suppress
 from linker.matching.tiers import keep_apart
 from linker.models import CandidateEdge, EdgeStatus, Placement, Project, SuppressedKind
 from linker.models.edge_columns import SEEN_COLUMNS
@@ -108,6 +108,7 @@ def decide_edges(
     with transaction.atomic():
         if shown.status == EdgeStatus.REJECTED:  # what that ruled out is allowed again; the project before the edges
             lock_project(project.pk)
+            lock_with_suppressed(project, edge_ids)
         edges = locked(project, edge_ids)
         if verb != Verb.REJECT:
             refuse_barred(project, edges)
@@ -284,7 +285,7 @@ def locked(project: Project, edge_ids: Iterable[int]) -> list[CandidateEdge]:
         CandidateEdge.objects.filter(project=project, pk__in=wanted)
         .select_related("tier", "source", "target")
         .defer("source__body", "target__body")
-        .select_for_update(of=("self",))
+        .select_for_update(of=("self",), no_key=True)
         .order_by("pk")
     )
     if len(edges) != len(wanted):

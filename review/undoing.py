@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from linker.matching.suppressions import hide, lift_of, suppress_as_before
+from linker.matching.suppressions import hide, lift_of, lock_with_suppressed, suppress_as_before
 from linker.matching.tiers import keep_apart, retier
 from linker.models import CandidateEdge, EdgeStatus, Placement, Project
 from linker.models.querysets import DECIDED, UNDECIDED, holds
@@ -59,6 +59,7 @@ def undo(
             raise NothingToUndo(_("The link has been exported. Take this back on the list of exported links."))
         else:
             together = _together(project, decision) if whole else [decision]
+        lock_with_suppressed(project, [item.edge_id for item in together])
         edges = {edge.pk: edge for edge in locked(project, [item.edge_id for item in together])}
         _refuse_exported(edges, together)
         valid = set(

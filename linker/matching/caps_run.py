@@ -12,11 +12,11 @@ from linker.matching.section_caps import caps_in_force
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
 from linker.models import Change, ChangeKind, Project, Run, RunKind, RunStatus
-from linker.models.querysets import UNDECIDED
+from linker.models.querysets import UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.runs.reports import Report
 from linker.storage.cursors import batches, stream
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_edges, lock_project
 
 if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
@@ -37,6 +37,7 @@ def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> Caps
     project = run.project
     with transaction.atomic():
         lock_project(project.pk)
+        lock_edges(project.pk, sql(UNDECIDED, "e"))
         progress(0, 3, "Bringing back what there is room for")
         back = bring_back(project)
         retier(project, progress=progress)  # also what the site links by now, and words that too many links say

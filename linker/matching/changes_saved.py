@@ -17,7 +17,7 @@ from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links_of, standing_run
 from linker.matching.needs import needs_of
 from linker.matching.result import StayingLinks
-from linker.matching.stale import mark_stale_of
+from linker.matching.stale import lock_for_changes, mark_stale_of
 from linker.matching.suppressions import settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
@@ -74,7 +74,13 @@ def save_changes(
         _lock_standing(project, standing)
         progress(1, STEPS, "Choosing anchors and places")
         saved = save_edges(
-            standing, params, result, allocated, needs, lambda _done: progress(1, STEPS, "Choosing anchors and places")
+            standing,
+            params,
+            result,
+            allocated,
+            needs,
+            lambda _done: progress(1, STEPS, "Choosing anchors and places"),
+            lambda stored: lock_for_changes(project, eligible, stored),
         )
         progress(2, STEPS, "Marking what is no longer proposed")
         closed = mark_stale_of(standing, eligible, saved.stored)

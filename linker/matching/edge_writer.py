@@ -112,15 +112,10 @@ class EdgeWriter:
         self._new_lines, self._known_lines = [], []
 
     def refresh(self) -> None:
-        """Gives the edges that were there before what this run says of them."""
+        """Gives the edges that were there before, which are locked, what this run says of them."""
         if not self.refreshed:
             return
         with connection.cursor() as cursor:
-            # In the order of their ids, as those who decide on many edges lock them.
-            cursor.execute(
-                "SELECT count(*) FROM (SELECT e.id FROM linker_candidateedge e JOIN new_edges n "
-                "ON n.source_id = e.source_id AND n.target_id = e.target_id ORDER BY e.id FOR UPDATE OF e) locked"
-            )
             # Rejected, and what the rejection ruled out may be suggested again by now.
             cursor.execute(
                 "UPDATE linker_candidateedge e SET (status, reviewed, rejected_for) = ('suggested', false, '') "

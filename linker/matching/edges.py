@@ -55,11 +55,13 @@ def save_edges(
     allocated: AllocatedLinks,
     needs: Needs,
     progress: Callable[[int], None],
+    lock: Callable[[NDArray[Any]], object],
 ) -> SavedEdges:
     """Stores an edge for each allocated link that has a place, in the caller's transaction.
 
     Undecided edges are refreshed; decided edges, and anchors that an editor wrote, stay. The database takes
-    the rows of some donors while those of the next are made.
+    the rows of some donors while those of the next are made. `lock` is given the rows of FOUND that become edges. It
+    locks what this and the rest of the transaction write of edges that were there before, and nobody waits until then.
     """
     chosen = chosen_pairs(run.project, allocated, needs)
     links = LinkMaker(run.project, params, chosen, allocated, result.phrases)
@@ -87,10 +89,12 @@ def save_edges(
             progress(part.stop)
         background.wait()
         writer.send(background)
+    stored = chosen.rows[chosen.positions[is_stored]]
+    if not writer.are_first:
+        lock(stored)
     writer.refresh()
     if result.staying is None:  # of what changed there is too little to matter to the planner
         analyze("linker_candidateedge")
-    stored = chosen.rows[chosen.positions[is_stored]]
     if not writer.are_first:
         # Of what changed, no other donor or acceptor has got another edge.
         only = None if result.staying is None else stored

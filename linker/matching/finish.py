@@ -31,7 +31,7 @@ from linker.models.querysets import OPEN
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_edges, lock_project
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,14 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
     with transaction.atomic():
         lock_project(project.pk)
         saved = save_edges(
-            run, params, result, allocated, needs, lambda done: progress(1, STEPS, f"{stage}, {done:,} done")
+            run,
+            params,
+            result,
+            allocated,
+            needs,
+            lambda done: progress(1, STEPS, f"{stage}, {done:,} done"),
+            # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
+            lambda _stored: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}),
         )
         if result.known is not None:
             scores = allocated.eligible["score"][allocated.allocation.chosen]

@@ -11,13 +11,14 @@ from linker.matching.eligibility import eligible_pages
 from linker.matching.pilots import limited_to_pilot
 from linker.models.querysets import PROPOSED, UNDECIDED, sql
 from linker.storage.copy import copy_in
+from linker.storage.locks import lock_edges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
     from linker.matching.eligibility import Eligible
-    from linker.models import Run
+    from linker.models import Project, Run
 
 
 class StaleEdges(NamedTuple):
@@ -100,6 +101,32 @@ WITH looked_at AS (
 SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), coalesce(array_agg(DISTINCT source_id ORDER BY source_id), '{{}}')
 FROM marked
 """
+
+
+# What a run over what changed may write: edges of the donors that were looked at, which it may not propose again; open
+# ones of acceptors that get another; of pages that can no longer take part; and what something keeps out of the queue.
+_MAY_CHANGE = f"""e.id IN (
+    SELECT id FROM linker_candidateedge
+    WHERE project_id = %(project)s AND source_id IN ({_LEFT_OUT.format(takes_part="is_donor")})
+    UNION SELECT id FROM linker_candidateedge
+    WHERE project_id = %(project)s AND target_id IN ({_LEFT_OUT.format(takes_part="is_target")})
+    UNION SELECT c.id FROM taking_part s
+    JOIN linker_candidateedge c ON c.project_id = %(project)s AND c.source_id = s.page WHERE s.chosen_donor
+    UNION SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND source_id = ANY(%(sources)s)
+    UNION SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND target_id = ANY(%(targets)s)
+    UNION SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND suppressed_by_id IS NOT NULL
+    UNION SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND barred_by_id IS NOT NULL
+    UNION SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND capped_at IS NOT NULL
+    UNION SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND away_at IS NOT NULL
+)"""
+
+
+def lock_for_changes(project: Project, eligible: Eligible, stored: NDArray[Any]) -> None:
+    """Locks every edge that a run over what changed may write, which stores the rows `stored`, with a `source` and a
+    `target`."""
+    stage_taking_part(eligible)
+    pages = {"sources": np.unique(stored["source"]).tolist(), "targets": np.unique(stored["target"]).tolist()}
+    lock_edges(project.pk, _MAY_CHANGE, pages)
 
 
 def mark_stale_of(run: Run, eligible: Eligible, found: NDArray[Any]) -> ClosedEdges:

@@ -33,7 +33,7 @@ from linker.models.run import ACTIVE
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_edges, lock_project
 
 if TYPE_CHECKING:
     from typing import Any
@@ -146,6 +146,7 @@ def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandRep
     project = run.project
     with transaction.atomic():
         lock_project(project.pk)
+        lock_edges(project.pk, "true")  # all of them: donors and acceptors are evened out, and the tiers read anew
         chosen = Run.objects.select_related("model", "project").get(project=project, pk=run.params["run"])
         kept, before = _kept(chosen), standing_run(project)
         if chosen.model is None:

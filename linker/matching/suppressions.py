@@ -31,7 +31,7 @@ from linker.models import (
 from linker.models.identity import follows_sql
 from linker.models.querysets import OPEN, PROPOSED, sql
 from linker.models.suppression import COVERED, REACH_DAYS, in_force_sql
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_edges, lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -164,6 +164,12 @@ def _bring_back(project: Project, suppressions: Sequence[int], passed_over: Sequ
             {"project": project.pk, "lifted": list(suppressions), "passed": list(passed_over)},
         )
         return [pk for pk, returns in cursor.fetchall() if returns]
+
+
+def lock_with_suppressed(project: Project, edges: Iterable[int]) -> None:
+    """Locks these edges, and what the rejections of theirs keep out of the queue: `lift_of` opens it again."""
+    ruled_out = "SELECT id FROM linker_suppression WHERE edge_id = ANY(%(ids)s) AND lifted_at IS NULL"
+    lock_edges(project.pk, f"e.id = ANY(%(ids)s) OR e.suppressed_by_id IN ({ruled_out})", {"ids": list(edges)})
 
 
 def lift_of(project: Project, edges: Iterable[CandidateEdge], user: User) -> None:

@@ -115,6 +115,11 @@ _MAY_BE_MARKED = (
     f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR o.run_id = standing.run) AND o.suppressed_by_id IS NULL "
     f"AND o.barred_by_id IS NULL AND o.capped_at IS NULL AND {follows_sql('o')} AND NOT ({sql(REOPENED, 'o')})"
 )
+# What _mark_linked writes, of all edges or of some.
+_TURNING = (
+    f"o.project_id = %(project)s AND {_MAY_BE_MARKED} AND o.stale <> {linked_sql('o')} "
+    "AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))"
+)
 _LINKED_THEN = f"""
 {_TURNS}, {_STANDING}, placed_then AS (
     SELECT p.id, p.source_id, p.target_id, p.tier,
@@ -166,7 +171,7 @@ def retier(
         _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts_of(project))
         progress(0, 0, "Choosing words")
         _choose_other_words(cursor, project, ids, _STORED)
-        _write(cursor, project, progress)
+        _write(cursor, project, ids, progress)
         _mark_linked(cursor, project, ids)
         if ids is None:
             retier_known(project)
@@ -255,13 +260,15 @@ def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None, ti
     cursor.execute("ANALYZE reworded")
 
 
-def _write(cursor: Any, project: Project, progress: Progress) -> None:
-    """Writes the readings that differ from what is stored, some at a time, all of them locked before."""
+def _write(cursor: Any, project: Project, ids: list[int] | None, progress: Progress) -> None:
+    """Writes the readings that differ from what is stored, some at a time. All of them are locked before, with what
+    _mark_linked writes: beyond these it writes only what turns by its new place."""
     cursor.execute("DROP TABLE IF EXISTS to_write")
     cursor.execute(_TO_WRITE)
     cursor.execute("ALTER TABLE to_write ADD PRIMARY KEY (id)")
     cursor.execute("ANALYZE to_write")
-    lock_edges(project.pk, "e.id IN (SELECT id FROM to_write)")
+    turning = f"SELECT o.id FROM linker_candidateedge o, ({STANDING_RUN}) standing (run) WHERE {_TURNING}"
+    lock_edges(project.pk, f"e.id IN (SELECT id FROM to_write UNION {turning})", {"ids": ids})
     slices = slices_of("to_write", "id")
     for done, (after, last) in enumerate(slices):
         progress(done, len(slices), "Assigning suggestions to tiers")
@@ -274,10 +281,7 @@ def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
     cursor.execute(
         f"""
         WITH {_STANDING}, r AS (
-            SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, standing
-            WHERE o.project_id = %(project)s AND {_MAY_BE_MARKED}
-                AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
-                AND o.stale <> {linked_sql("o")}
+            SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, standing WHERE {_TURNING}
             ORDER BY o.id FOR NO KEY UPDATE OF o
         )
         UPDATE linker_candidateedge e SET stale = r.linked FROM r WHERE e.id = r.id

@@ -71,7 +71,7 @@ def reopen(project: Project, edge_ids: Sequence[int], user: User, note: str) -> 
     edges = CandidateEdge.objects.filter(project=project, pk__in=edge_ids, status=EdgeStatus.EXPORTED)
     edges = edges.filter(of("source", LIVE_STATUS), of("target", LIVE_STATUS))
     edges = edges.filter(pending__decision__isnull=True, published__is_out=True).exclude(published__state__in=AT_REST)
-    ids = list(edges.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+    ids = list(edges.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True))
     CandidateEdge.objects.filter(pk__in=ids).update(
         status=EdgeStatus.SUGGESTED, stale=False, regressed=True, updated_at=timezone.now()
     )
@@ -84,7 +84,7 @@ def reopen(project: Project, edge_ids: Sequence[int], user: User, note: str) -> 
 
 def _locked(project: Project, edge_ids: Sequence[int]) -> list[PublishedLink]:
     links = PublishedLink.objects.filter(project=project, edge__in=edge_ids)
-    return list(links.select_for_update(of=("self",)).order_by("edge"))
+    return list(links.select_for_update(of=("self",), no_key=True).order_by("edge"))
 
 
 def _tell(links: Sequence[PublishedLink], user: User, note: str) -> None:

@@ -25,7 +25,7 @@ from linker.models.querysets import LIVE, LIVE_STATUS, NOT_INDEXABLE, PRESENT, U
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.cursors import batches, stream
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_edges, lock_project, lock_rows
 from linker.storage.slices import in_slices
 from review.live.counts import recount
 from review.live.report import VerifyReport
@@ -109,6 +109,11 @@ FROM (
 ) lost WHERE lost.id = e.id
 """
 _LOST = "SELECT edge FROM looked WHERE after = 'lost' AND before <> 'lost' ORDER BY edge"
+_LOST_OR_BACK = f"""
+    SELECT edge FROM looked WHERE after = 'lost' AND before <> 'lost'
+    UNION SELECT l.edge FROM looked l JOIN linker_candidateedge b ON b.id = l.edge
+    WHERE l.after = 'live' AND b.regressed AND {sql(UNDECIDED, "b")}
+"""
 _BACK = f"""
 UPDATE linker_candidateedge e SET status = 'exported', regressed = false, updated_at = %(now)s
 FROM (
@@ -147,6 +152,9 @@ def verify(project: Project, *, run: Run | None = None, progress: Progress = lif
         # Statistics lag behind a large release: however the planner joins the edges, none is compared with each link.
         cursor.execute("CREATE UNIQUE INDEX ON looked (edge)")
     analyze("looked")
+    # Suggestions before what hangs on them, as those who reopen links lock them.
+    lock_edges(project.pk, f"e.id IN ({_LOST_OR_BACK})")
+    lock_rows("review_publishedlink p", "p.edge_id IN (SELECT edge FROM looked)", "p.edge_id", {})
     progress(1, STEPS, _("Writing down what has changed"))
     changed = in_slices(_TOLD, values, "looked", "edge")
     looked = in_slices(_WRITTEN, values, "looked", "edge")

@@ -105,7 +105,7 @@ def ask(project: Project, user: User, edge_id: int, of: str = "", text: str = ""
     """
     with transaction.atomic():
         # Locked as a decision locks it, so that no request is left open on what is being decided.
-        edge = CandidateEdge.objects.select_for_update().filter(project=project, pk=edge_id).first()
+        edge = CandidateEdge.objects.select_for_update(no_key=True).filter(project=project, pk=edge_id).first()
         if edge is None:
             raise NotInProject(str(_NOT_HERE))
         if not holds(UNDECIDED, edge):

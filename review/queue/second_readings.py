@@ -142,7 +142,7 @@ def take(
 
 def _lock(edge_id: int) -> None:
     """As a decision locks it: what is read is not taken back, and not read in another window, at the same time."""
-    CandidateEdge.objects.select_for_update().only("pk").get(pk=edge_id)
+    CandidateEdge.objects.select_for_update(no_key=True).only("pk").get(pk=edge_id)
 
 
 def _read_already(project: Project, edge_id: int) -> Decision | None:
