@@ -34,5 +34,7 @@ def fetch_number(query: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> 
 
 
 def lock(project: Project) -> None:
-    """Waits for other merges into the project; held until the transaction ends."""
+    """Waits for other merges into the project, for as long as they take; held until the transaction ends."""
+    before = fetch("SELECT current_setting('lock_timeout'), set_config('lock_timeout', '0', true)")[0][0]
     execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project.pk])
+    execute("SELECT set_config('lock_timeout', %s, true)", [before])

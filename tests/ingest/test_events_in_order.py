@@ -16,6 +16,7 @@ from linker.pages.page_lists import addresses, keep, page_ids
 from review.decisions import decide_edges
 from review.models import Verb
 from tests.factories import embed, make_edge, make_page, make_run
+from tests.follow_ups import follow_up
 from tests.ingest.test_page_identity import SITE, crawl, events, pair, tell, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -252,6 +253,7 @@ def test_what_a_match_finds_for_a_page_that_was_merged_meanwhile_follows_it(proj
             tell("merged", pages[0].url, pages[1].url)
 
     run_match(run, progress)
+    follow_up(run)
 
     ends = set(project.edges.filter(OPEN).values_list("source__url", "target__url"))
     assert ends == {(pages[1].url, pages[2].url), (pages[2].url, pages[1].url)}

@@ -98,7 +98,7 @@ def test_the_command_tells_the_line(project, tmp_path, capsys):
     path.write_text(FILES["pages"])
     call_command("import_pages", "shop", str(path))
     assert Run.objects.get().report["open_line"] == 3
-    assert "Last line, which has no line break" in capsys.readouterr().out
+    assert "The last line (3) has no line break" in capsys.readouterr().out
 
 
 def test_far_fewer_pages_with_numbers_than_before_are_told(project, tmp_path):

@@ -14,6 +14,7 @@ from linker.matching.tiers import retier
 from linker.models import EdgeStatus, Tier
 from linker.pages.sensitivity import find_sensitive
 from linker.projects.policies import tiers
+from linker.runs import lifecycle
 from linker.storage.edge_counts import differences
 from review.decisions import decide_edges
 from review.models import Reason, Verb
@@ -71,7 +72,7 @@ def test_what_is_ruled_out_while_tiers_change_leaves_the_queue_once_they_have(mo
     retier(project)  # so that the change alone moves, and holds, a suggestion
     tier = Tier.objects.get(pk=other.tier_id)
     tier.lower_bound = 0.63
-    record_run = tiers.lifecycle.record_run
+    record_run = lifecycle.record_run
 
     def and_meanwhile_somebody_rejects(*args, **kwargs):
         def reject() -> None:
@@ -80,7 +81,7 @@ def test_what_is_ruled_out_while_tiers_change_leaves_the_queue_once_they_have(mo
         assert not at_once(reject)
         return record_run(*args, **kwargs)
 
-    monkeypatch.setattr(tiers.lifecycle, "record_run", and_meanwhile_somebody_rejects)
+    monkeypatch.setattr(lifecycle, "record_run", and_meanwhile_somebody_rejects)
     tiers.change_tiers(project, [tier])
     was = other.tier_id
     other.refresh_from_db()

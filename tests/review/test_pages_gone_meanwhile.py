@@ -67,7 +67,7 @@ def test_a_second_look_decides(project, editor, client_for, link):
 
 def test_before_the_suggestions_have_followed(project, editor, link, monkeypatch):
     other = make_page(project, "/other")
-    monkeypatch.setattr("ingest.management.commands.page_event.edges.settle", lambda project: 0)
+    monkeypatch.setattr("ingest.management.commands.page_event._followed", lambda run: 0)
     call_command("page_event", "shop", "merged", link.target.url, other.url, *AT)
 
     outcome = decide_edges(project, [link.pk], Verb.ACCEPT, editor)

@@ -59,7 +59,9 @@ class ProjectCommand(BaseCommand):
         if run.status != RunStatus.SUCCEEDED:
             raise CommandError(f"The run was {run.get_status_display().lower()}.")
         said = summary(run)
-        for sentence in said if verbose else said[:MOST_SENTENCES]:
+        if not verbose and len(said) > MOST_SENTENCES:  # a report begins with what was done, and ends with what was not
+            said = [*said[: MOST_SENTENCES - 2], *said[-2:]]
+        for sentence in said:
             self.stdout.write(sentence)
         if verbose:
             self.stdout.write(f"run: {run.pk}")
