@@ -85,7 +85,9 @@ export class Window {
     element("div", { "data-offer": "", hidden: true }, element("span", { "data-offer-says": "" }), element("button", { type: "button", "data-offer-save": "" }), element("button", { type: "button", "data-offer-discard": "" })),
     donor, place, element("ol", { "data-next": "" }, ...lines.map((edge) => element("li", { "data-line": edge }))), element("p", { "data-said": "" }),
     element("section", { "data-page-text-place": "", hidden: true }), element("ol", { "data-recent": "" }, ...this.old.map((done) => this.#old(done))),
-    element("p", { "data-recent-none": "" }), element("template", { "data-end": "" }, element("h2", {}, "Nothing left")),
+    element("p", { "data-recent-none": "" }), element("template", { "data-end": "" }, element("h2", {}, "Nothing left"),
+      element("p", { "data-end-look": "", hidden: true }, element("button", { type: "button", "data-look-again": "" }, element("span", { "data-look-count": "" }))),
+      ...["accepted", "later"].map((name) => element("p", { "data-end-row": "", hidden: true }, element("b", { "data-count": name }, "0")))),
     element("template", { "data-recent-item": "" }, element("li", {}, element("a"), ...["verb", "goes", "name", "target", "message"].map((name) => element("span", { [`data-${name}`]: "" })),
       element("form", { "data-undo": "" }, element("button", {}, element("span", { "data-does": "" }), element("span", { "data-of": "" }))))),
     element("dialog", { "data-dialog": "", open: false }));

@@ -245,3 +245,17 @@ test("an address that names it opens it with the words that were refused", inWin
   window.press("j");
   assert.deepEqual([window.open, window.look], [2, "1 needs another look"]);
 }));
+
+test("where no card is left, the end counts what was decided and leads back to what is not saved", inWindow({ count: 2 }, async (window, server) => {
+  server.edges.get(1).state = "rejected";
+  window.press("aa");
+  await settle();
+  assert.equal(window.open, 0);
+  const row = (name) => window.find(`[data-card] [data-count=${name}]`).closest("[data-end-row]");
+  assert.deepEqual([row("accepted").hidden, row("accepted").textContent, row("later").hidden], [false, "1", true]);
+  assert.equal(window.find("[data-card] [data-end-look]").hidden, false);
+  assert.equal(window.find("[data-card] [data-end-look] [data-look-count]").textContent, "1 needs another look");
+  window.find("[data-card] [data-look-again]").fire("click");
+  await settle();
+  assert.equal(window.open, 1);
+}));

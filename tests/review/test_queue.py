@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from linker.models import CandidateEdge, EdgeStatus
 from review.decisions import decide_edges
-from review.models import Verb
+from review.models import SetAside, Verb
 from review.queue import selectors
 from review.queue.counts import queue_counts
 from review.queue.filters import QueueFilter
@@ -27,6 +27,9 @@ from tests.review.queue_requests import (
     UNDO,
     decide_url,
     form,
+    operation,
+    readable,
+    send,
     status,
     text,
 )
@@ -91,8 +94,23 @@ def test_an_emptied_queue_says_so_and_offers_what_is_held_back(project, as_edito
     make_edge(project, score=0.1)
     page = as_editor.get(PAGE)
     assert "Nothing left to review for this filter" in text(page)
-    assert "2 held back" in text(page)
+    assert "Held back 2" in text(page)
     assert "held=1" in page.content.decode()
+
+
+def test_the_end_of_the_list_says_what_was_decided_and_leads_to_what_waits(project, as_editor, editor):
+    decide_edges(project, [make_edge(project).pk, make_edge(project).pk], Verb.ACCEPT, editor)
+    decide_edges(project, [make_edge(project).pk], Verb.REJECT, editor)
+    SetAside.objects.create(project=project, user=editor, edge=make_edge(project))
+    page = as_editor.get(PAGE)
+    end = page.content.decode().partition('class="end"')[2].partition("</ul>")[0]
+    shown = [readable(row.strip("> ")) for row in end.split("<li data-end-row")[1:] if not row.startswith(" hidden")]
+    assert shown == ["Set aside for later 1", "Accepted 2", "Rejected 1"]
+    assert "You have decided 3 today." in text(page)
+    for query in ("later=1", "status=accepted", "status=rejected"):
+        assert f'href="?{query}"' in end
+    sent = send(as_editor, operation("back", edge=SetAside.objects.get().edge_id))
+    assert {sent["counts"]["menu"][name] for name in ("later", "today")} == {"0", "3"}
 
 
 def test_a_field_that_is_not_known_is_named(edge, as_editor):

@@ -140,7 +140,7 @@ def test_without_a_script_the_next_card_follows(project, editor, as_editor):
     as_editor.post(later_url(second), {"query": ""})
     page = text(as_editor.get(PAGE))
     assert "Nothing left to review for this filter" in page
-    assert "2 set aside for later" in page
+    assert "Set aside for later 2" in page
     later = as_editor.get(f"{PAGE}?later=1")
     assert "Back to the queue" in text(later)
     assert 'name="back" value="1"' in later.content.decode()

@@ -108,10 +108,8 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
 def _menu(counts: Counts) -> dict[str, str]:
     """The numbers of the menu of statuses, in words."""
     known = {value: counts.of(value) for value, _label in selectors.statuses()}
-    return {
-        name: number(count)
-        for name, count in (known | {"later": counts.later, "asked": counts.asked, "waiting": counts.waiting}).items()
-    }
+    own = {name: getattr(counts, name) for name in ("later", "asked", "waiting", "today")}
+    return {name: number(count) for name, count in (known | own).items()}
 
 
 def _assigned(project: Project, user: User) -> dict[str, str]:

@@ -25,6 +25,7 @@ from review.queue import known_cards, second_readings, selectors
 from review.queue.assignments import assigned_to
 from review.queue.chips import chips
 from review.queue.counts import queue_counts
+from review.queue.end_rows import end_rows
 from review.queue.excerpt import excerpt_around
 from review.queue.facets import facets
 from review.queue.filter_choices import tier_choices
@@ -252,6 +253,7 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
     counts = queue_counts(project, chosen, user)
     return _export_context(request, chosen) | {
         "counts": counts,
+        "end_rows": end_rows(chosen, counts),
         "statuses": [(value, label, counts.of(value)) for value, label in selectors.statuses()],
         "chips": chips(project, chosen),
         "saved": saved_filters(project, user),

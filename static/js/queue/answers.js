@@ -66,7 +66,8 @@ export function addAnswers(desk) {
 
   function onCounts({ left, more, today, percent, menu }) {
     if (outbox.size) return;
-    for (const shown of document.querySelectorAll("[data-count]")) shown.textContent = menu[shown.dataset.count] ?? shown.textContent;
+    desk.menu = menu;
+    desk.paintMenu();
     desk.isBound = Boolean(more);
     Object.assign(counts, { left, today });
     const bar = find("[data-progress]");

@@ -42,6 +42,7 @@ function deskOf(root) {
     heads: new Map(), // by group: that head
     shownEdge: null, // of the card that is open
     waiting: null, // for a card that comes back: { edge, key } of what is sent for it, and what is done then
+    menu: {}, // by list, how many it holds: what the server said last
     counts: { left: countIn("[data-left]"), today: countIn("[data-today]") },
     isBound: Boolean(find("[data-left]")?.textContent.includes("+")), // counting stopped at what is left: there may be more
   };
@@ -150,6 +151,7 @@ function listenToThePage(desk) {
   find("[data-look]")?.addEventListener("click", () => desk.lookAgain());
 
   root.addEventListener("click", (event) => {
+    if (event.target.closest("[data-look-again]")) return desk.lookAgain();
     // The second half of a double click would decide on the next card, which nobody has read.
     if (event.detail > 1 && event.target.closest("button")?.form?.matches("[data-accept], [data-reject-form], [data-later]")) {
       event.preventDefault();

@@ -40,6 +40,8 @@ export function addScreen(desk) {
       place.replaceChildren(...document.importNode(root.querySelector("template[data-end]").content, true).children);
       donorPlace.replaceChildren();
       delete donorPlace.dataset.ofGroup;
+      paintMenu();
+      paintLook();
     }
     let above = item?.source;
     const lines = deck.following().map((other) => {
@@ -54,6 +56,15 @@ export function addScreen(desk) {
     for (const [name, value] of Object.entries(counts)) {
       const shown = find(`[data-${name}]`);
       if (shown) shown.textContent = number.format(Math.max(0, value)) + (name === "left" && desk.isBound ? "+" : "");
+    }
+  }
+
+  // The numbers of the lists, in their menu and where no card is left, as the server said them last.
+  function paintMenu() {
+    for (const shown of document.querySelectorAll("[data-count]")) {
+      shown.textContent = desk.menu[shown.dataset.count] ?? shown.textContent;
+      const row = shown.closest("[data-end-row]");
+      if (row) row.hidden = shown.textContent === "0";
     }
   }
 
@@ -97,8 +108,11 @@ export function addScreen(desk) {
   function paintLook() {
     const button = find("[data-look]");
     if (!button) return;
-    button.hidden = look.size === 0;
-    button.querySelector("[data-look-count]").textContent = counted("look", look.size);
+    const atTheEnd = place.querySelector("[data-end-look]");
+    for (const shown of atTheEnd ? [button, atTheEnd] : [button]) {
+      shown.hidden = look.size === 0;
+      shown.querySelector("[data-look-count]").textContent = counted("look", look.size);
+    }
   }
 
   // `isShown`: a key did nothing, or waits, which all must learn, and not only who listens.
@@ -122,5 +136,5 @@ export function addScreen(desk) {
     target: card.querySelector(".edge__title")?.textContent.trim() || "",
   });
 
-  Object.assign(desk, { paint, paintState, paintLook, say, forgetMessages, countAccepted, nameOf });
+  Object.assign(desk, { paint, paintMenu, paintState, paintLook, say, forgetMessages, countAccepted, nameOf });
 }
