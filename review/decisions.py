@@ -20,7 +20,7 @@ from linker.errors import UserError
 from linker.matching.anchor_use import use_of
 from linker.matching.suppressions import lift_of, lock_with_suppressed, suppress
 from linker.matching.tiers import keep_apart
-from linker.models import CandidateEdge, EdgeStatus, Placement, Project, SuppressedKind
+from linker.models import CandidateEdge, EdgeStatus, Placement, Project
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.pages.gates import Gates
 from linker.storage.locks import lock_project
@@ -28,7 +28,7 @@ from review import full_pages, overlap
 from review.allowed import refuse_barred
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.link_places import PLACEMENT_OF, make_accepted, where_of
-from review.models import RULES_OUT, Decision, OpinionRequest, Reason, Verb, Where
+from review.models import Decision, OpinionRequest, Reason, Verb, Where, ruled_out_by
 from review.replacements import need_two
 from review.rulings import (
     Conflict,
@@ -127,7 +127,7 @@ def decide_edges(
             if shown.status == EdgeStatus.REJECTED:
                 lift_of(project, changed, user)
             if verb == Verb.REJECT:
-                suppress(changed, RULES_OUT.get(ruling.reason, SuppressedKind.PAIR), ruling.reach, user)
+                suppress(changed, ruled_out_by(ruling.reason, widely=ruling.widely), ruling.reach, user)
             if batch is None:  # what is decided in bulk is not read one by one
                 overlap.offer_again(project, decisions[0])
             if counted is None:

@@ -72,12 +72,19 @@ class Reason(models.TextChoices):
     BETTER = "better_there", _("Fits, but a better link is there")  # the last: the digits of the others stay
 
 
-# What a reason rules out beyond the pair that it was given for. The others teach the ranker, or say nothing of others.
-RULES_OUT: dict[str, SuppressedKind] = {
+# What a reason rules out beyond the pair that it was given for: what it says of the donor at once, and what reaches
+# pages that nobody has looked at where the editor asks for that. The others teach the ranker, or say nothing of others.
+RULES_OUT: dict[str, SuppressedKind] = {Reason.TOO_MANY: SuppressedKind.PAGE}
+RULES_OUT_WIDELY: dict[str, SuppressedKind] = {
     Reason.WRONG_TARGET: SuppressedKind.SECTION,
     Reason.BAD_ANCHOR: SuppressedKind.WORDS,
-    Reason.TOO_MANY: SuppressedKind.PAGE,
 }
+
+
+def ruled_out_by(reason: str, *, widely: bool) -> SuppressedKind:
+    """What a rejection for this reason rules out."""
+    kinds = RULES_OUT | RULES_OUT_WIDELY if widely else RULES_OUT
+    return kinds.get(reason, SuppressedKind.PAIR)
 
 
 class Decision(models.Model):

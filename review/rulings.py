@@ -147,7 +147,8 @@ class Ruling:
     """What the editor says beside the verb. `anchor`: the words of an edit, and `span` the characters of the donor's
     text that they were picked from, if any. `rel`: the editor's choice; without one an accepted link takes its tier's
     confirmed rel. `where`: where the link shall go, if not where it goes by itself; `proposed`: where the card said
-    that it goes by itself. `reach`: for how long a rejection rules out what its reason says. `overrules`: by edge,
+    that it goes by itself. `reach`: for how long a rejection rules out what its reason says, and `widely` whether on
+    pages that the editor has not seen as well (see RULES_OUT_WIDELY). `overrules`: by edge,
     codes of the warnings that the editor accepts the words in spite of."""
 
     anchor: str | None = None
@@ -157,6 +158,7 @@ class Ruling:
     rel: Rel | None = None
     reason: str = ""
     reach: Reach = Reach.GOOD
+    widely: bool = False
     note: str = ""
     overrules: Mapping[int, Collection[str]] = field(default_factory=dict)
 

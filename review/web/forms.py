@@ -58,7 +58,7 @@ class DecisionForm(PlaceForm):
     are the codes of the warnings shown, about the words `warned_of`: "anyway" accepts those words in spite of them.
     `start` and `end` are the characters of the donor's text that the anchor was picked from; `where` is where the link
     shall go, and `proposed` where the card had it go: without a script a form sends both, so that the same is no wish;
-    `reach` for how long a rejection holds.
+    `reach` for how long a rejection holds, and `widely` whether it rules out what its reason names on other pages too.
     """
 
     do = forms.RegexField(regex=r"\A(accept|anyway|reject)(:[a-z_]+)?\Z")
@@ -76,6 +76,7 @@ class DecisionForm(PlaceForm):
     where = forms.ChoiceField(required=False, choices=Where.choices)
     proposed = forms.ChoiceField(required=False, choices=Where.choices)
     reach = forms.ChoiceField(required=False, choices=Reach.choices)
+    widely = forms.BooleanField(required=False)
     position = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
     def clean_do(self) -> str:
@@ -100,7 +101,8 @@ class DecisionForm(PlaceForm):
         """What else the editor says of the edge."""
         detail, note = self.cleaned_data["do"].partition(":")[2], self.cleaned_data["note"]
         if self.verb == Verb.REJECT:
-            return Ruling(reason=detail, reach=Reach(self.cleaned_data["reach"] or Reach.GOOD), note=note)
+            reach, widely = Reach(self.cleaned_data["reach"] or Reach.GOOD), self.cleaned_data["widely"]
+            return Ruling(reason=detail, reach=reach, widely=widely, note=note)
         where, proposed = self.cleaned_data["where"], self.cleaned_data["proposed"]
         return Ruling(
             anchor=self.settled_anchor if self.verb == Verb.EDIT else None,

@@ -120,3 +120,14 @@ test("a viewer's keys move, and decide nothing", inWindow({ mayDecide: false }, 
   assert.equal(window.open, 2);
   assert.deepEqual(server.requests, []);
 }));
+
+test("w says how far a rejection reaches while a reason is chosen, and where the link goes otherwise", inWindow({}, async (window) => {
+  const [widely, place] = [window.find("[data-widely]"), () => window.find("[data-where]:checked").value];
+  const before = place();
+  window.press("xw");
+  assert.deepEqual([widely.checked, place()], [true, before]);
+  window.press("w");
+  assert.equal(widely.checked, false);
+  window.press(["Escape", "w"]);
+  assert.deepEqual([widely.checked, place() === before], [false, false]);
+}));

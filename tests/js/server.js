@@ -157,6 +157,7 @@ export function cardOf({ edge, source, anchor, target, state, run, warnings = []
     ["button", { ...accept, value: "anyway:follow", "data-do": "anyway", hidden: !warnings.length }],
     ["details", { "data-reject": "" }, ["form", { "data-reject-form": "" },
       ["input", { type: "radio", name: "reach", value: "good", checked: true }], ["input", { type: "radio", name: "reach", value: "days" }],
+      ["input", { type: "checkbox", name: "widely", value: "1", "data-widely": "" }],
       ["button", { name: "do", value: "reject", "data-do": "reject" }],
       reason(1, "irrelevant"), reason(2, "outdated"), reason(5, "too_many", { "data-closes-donor": "" }), ["input", { name: "note" }]]],
     ["form", { "data-later": "" }, ["button", {}]],

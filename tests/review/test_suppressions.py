@@ -48,7 +48,7 @@ RULED_OUT = {
 
 
 def reject(edge: CandidateEdge, user, reason: str = "", reach: Reach = Reach.GOOD) -> Suppression:
-    decide_edges(edge.project, [edge.pk], Verb.REJECT, user, Ruling(reason=reason, reach=reach))
+    decide_edges(edge.project, [edge.pk], Verb.REJECT, user, Ruling(reason=reason, reach=reach, widely=True))
     return Suppression.objects.filter(edge=edge, lifted_at=None).latest("pk")
 
 
@@ -98,6 +98,23 @@ def test_a_reason_takes_what_it_rules_out_out_of_the_queue_and_of_the_next_match
     undo(project, editor)
     match(project, levels_up=9, related_per_donor=9)
     assert listed(project, editor) == before
+
+
+@pytest.mark.parametrize("reason", [Reason.WRONG_TARGET, Reason.BAD_ANCHOR])
+def test_one_key_rules_out_the_pair_alone_and_a_second_one_what_the_reason_names(project, editor, as_editor, reason):
+    """Here the words are the acceptor's own title, on a link beside the text."""
+    category, target = make_category(project, "Tents"), make_page(project, title="Warm boots")
+    edges = [make_edge(project, make_page(project, category=category), target, anchor="Warm boots") for _ in range(3)]
+    assert "On other pages too" in text(as_editor.get(PAGE))
+    sent = decision(edges[0], f"reject:{reason}")
+    as_editor.post(OPERATIONS, {"operations": [sent]}, content_type="application/json")
+    assert Suppression.objects.get().kind == SuppressedKind.PAIR
+    assert len(listed(project, editor)) == 2
+    wide = decision(edges[1], f"reject:{reason}", widely="1")
+    as_editor.post(OPERATIONS, {"operations": [wide]}, content_type="application/json")
+    assert listed(project, editor) == set()
+    undo(project, editor)
+    assert len(listed(project, editor)) == 2
 
 
 @pytest.mark.parametrize(
@@ -365,4 +382,4 @@ def test_a_file_says_for_how_long(project, edge, editor, tmp_path):
     assert sheet.unread[0].text.startswith("“a while” under “reach” does not say for how long.")
     apply(project, editor, sheet.wishes)
     kept = Suppression.objects.get()
-    assert (kept.kind, kept.reach) == (SuppressedKind.WORDS, Reach.DAYS)
+    assert (kept.kind, kept.reach) == (SuppressedKind.PAIR, Reach.DAYS)

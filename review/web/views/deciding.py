@@ -24,7 +24,7 @@ from linker.projects.access import member, posts
 from linker.wording import AtLeast, number
 from review import decisions, undoing
 from review.allowed import MayNotLink
-from review.models import RULES_OUT, SetAside, Verb, Where
+from review.models import RULES_OUT, RULES_OUT_WIDELY, SetAside, Verb, Where
 from review.queue import known_cards, second_readings, selectors
 from review.queue.assignments import assigned_to
 from review.queue.card_words import name_of
@@ -125,7 +125,9 @@ def _hidden(project: Project, answers: list[Answer], held: list[int]) -> dict[in
     rejected = [
         answer.decision.edge_id
         for answer in answers
-        if answer.decision is not None and answer.decision.verb == Verb.REJECT and answer.decision.reason in RULES_OUT
+        if answer.decision is not None
+        and answer.decision.verb == Verb.REJECT
+        and answer.decision.reason in RULES_OUT | RULES_OUT_WIDELY
     ]
     hidden: dict[int, list[int]] = {}
     if rejected:

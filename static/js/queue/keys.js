@@ -13,6 +13,8 @@ const dialog = () => document.querySelector("[data-dialog]");
 function openReject(card) {
   const details = card.querySelector("[data-reject]");
   if (!details) return;
+  const widely = details.querySelector("[data-widely]");
+  if (widely) widely.checked = false; // a step of its own each time
   details.open = true;
   details.querySelector("[data-do]").focus();
 }
@@ -23,7 +25,13 @@ function editAnchor(card) {
   field?.select();
 }
 
+// Where the link goes; while a reason is chosen, how far that reaches.
 function elsewhere(card) {
+  const widely = rejecting(card)?.querySelector("[data-widely]");
+  if (widely) {
+    widely.checked = !widely.checked;
+    return;
+  }
   const places = [...card.querySelectorAll("[data-where]")];
   places[(places.findIndex((place) => place.checked) + 1) % places.length]?.click();
 }
