@@ -53,6 +53,8 @@ NEEDS = {
     "source_restore": ("viewer", "manager"),
     "source_cancel": ("viewer", "manager"),
     "queue": ("viewer", None),
+    "inbox": ("editor", None),
+    "alike_pages": ("editor", None),
     "undo": ("viewer", "editor"),
     "accept_group": ("editor", "editor"),
     "edge": ("viewer", None),

@@ -47,8 +47,12 @@ def colleagues(project: Project, user_id: int) -> QuerySet[User]:
 
 def is_asked(user: User) -> Q:
     """The condition for the edges on which others have asked this user, or anybody, for an opinion."""
-    asked = OpinionRequest.objects.filter(_OPEN, _of(user)).exclude(asked_by=user)
-    return Q(pk__in=asked.values("edge"))
+    return Q(pk__in=asked_of(user).values("edge"))
+
+
+def asked_of(user: User) -> QuerySet[OpinionRequest]:
+    """The open requests of others to this user, or to anybody."""
+    return OpinionRequest.objects.filter(_OPEN, _of(user)).exclude(asked_by=user)
 
 
 def waits_for(user: User) -> Q:
@@ -151,8 +155,7 @@ def say(project: Project, user: User, edge_id: int, text: str, key: UUID | None 
 def _comment(project: Project, user: User, edge_id: int, text: str, key: UUID | None = None) -> Comment:
     comment = Comment.objects.create(project=project, edge_id=edge_id, author=user, text=text, key=key)
     comment.mentions.set(_mentioned(project, text))
-    asked = OpinionRequest.objects.filter(_OPEN, _of(user), edge=edge_id).exclude(asked_by=user)
-    asked.update(answered_at=timezone.now(), answered_by=user)
+    asked_of(user).filter(edge=edge_id).update(answered_at=timezone.now(), answered_by=user)
     return comment
 
 

@@ -9,12 +9,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django import template
+from django.contrib.auth.models import User
 from django.utils.safestring import SafeString
 
 from linker import wording
-from linker.models import CandidateEdge, Page
+from linker.models import CandidateEdge, Page, Project
 from review.link_places import where_of
 from review.models import Comment, Decision, Judgement, Reason, SecondReading, Where
+from review.quality import inbox
 from review.queue import opinions
 from review.queue.agreement import answer_in_words
 from review.queue.card_words import GOES, name_of, percent
@@ -98,6 +100,13 @@ def to_do(operation: str, words_before: str, rel_before: str, words: str, rel: s
 def queue_query(chosen: QueueFilter, **changes: Any) -> str:
     """The query string of the filter with some fields changed."""
     return dataclasses.replace(chosen, **changes).to_query()
+
+
+@register.simple_tag
+def number_waiting(project: Project, user: User) -> str:
+    """How many things wait for the user, for the badge of the inbox; empty where none do."""
+    found = inbox.number_waiting(project, user)
+    return f"{inbox.MOST}+" if found > inbox.MOST else str(found or "")
 
 
 @register.filter

@@ -1,11 +1,13 @@
 """Addresses below /p/<slug>/; each view module keeps its own list."""
 
 from review.web.views.alerts import alert_urls
+from review.web.views.alike_pages import alike_urls
 from review.web.views.bulk import bulk_urls
 from review.web.views.calibrations import calibration_urls
 from review.web.views.client_report import client_report_urls
 from review.web.views.deciding import deciding_urls
 from review.web.views.drafts import draft_urls
+from review.web.views.inbox import inbox_urls
 from review.web.views.left import left_urls
 from review.web.views.live import live_urls
 from review.web.views.opinions import opinion_urls
@@ -24,6 +26,8 @@ urlpatterns = [
     *queue_urls,
     *deciding_urls,
     *opinion_urls,
+    *alike_urls,
+    *inbox_urls,
     *own_key_urls,
     *bulk_urls,
     *team_urls,

@@ -131,3 +131,9 @@ test("w says how far a rejection reaches while a reason is chosen, and where the
   window.press(["Escape", "w"]);
   assert.deepEqual([widely.checked, place() === before], [false, false]);
 }));
+
+test("what is typed right after m is the question", inWindow({}, async (window) => {
+  window.press([..."mwhy here"]);
+  assert.equal(window.document.activeElement.value, "why here");
+  assert.ok(window.document.activeElement.matches("[name=text]"));
+}));

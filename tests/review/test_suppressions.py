@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 LIST = "/p/shop/queue/suppressed/"
-LISTED, FILTERED = 7, 9  # queries; a search asks for the pages, and for those that had such an address before
+LISTED, FILTERED = 8, 10  # queries; a search asks for the pages, and for those that had such an address before
 # By the reason: from which donors an acceptor is still suggested once the pair of a and b was rejected; see `shop`.
 RULED_OUT = {
     Reason.IRRELEVANT: {("a", "b")},

@@ -7,7 +7,7 @@ export function openAsk(card) {
   const details = card.querySelector("[data-ask]");
   if (!details) return;
   details.open = true;
-  details.querySelector("[name=asked_of]").focus();
+  details.querySelector("[name=text]").focus(); // what is typed at once is the question
 }
 
 export function listenForOpinions({ root, deck, outbox, leave }) {

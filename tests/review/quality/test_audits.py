@@ -223,9 +223,9 @@ def test_the_pages_ask_no_more_with_more_links(project, ada, bea, client_for, ma
     audit(project)
     judge_all(project, bea, *[Grade.BAD] * 8)
     overview, judging_page = client_for(manager), client_for(bea)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         overview.get("/p/shop/quality/")
-    with django_assert_max_num_queries(25):  # 24 and which link it would replace
+    with django_assert_max_num_queries(26):  # 25 and which link it would replace
         judging_page.get("/p/shop/quality/judge/")
 
 

@@ -33,7 +33,8 @@ TAB = "settings_exclusions"
 def exclusions(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
-    form = ExclusionForm(sent(request), project=project)
+    asked = {name: request.GET[name][:300] for name in ("pattern", "side") if name in request.GET}
+    form = ExclusionForm(sent(request), project=project, initial=asked)
     preview: dict[str, Any] = {}
     if form.is_valid():
         if "check" not in request.POST:
@@ -43,6 +44,10 @@ def exclusions(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Saved. This applies from the next match run."))
             return redirect("settings_exclusions", slug)
         preview = _preview(project, form.cleaned_data["pattern"], form.cleaned_data["side"])
+    elif not form.is_bound and asked:  # as a card of the queue asks
+        question = PatternPreviewForm(asked)
+        if question.is_valid() and asked.get("side") in Side.values:
+            preview = _preview(project, question.cleaned_data["pattern"], asked["side"])
     rules = list(ExclusionRule.objects.filter(project=project).order_by("pk"))
     found = pattern_matches(project, [rule.pattern for rule in rules])
     return render_tab(

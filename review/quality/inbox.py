@@ -1,0 +1,64 @@
+"""Reads: what waits for a user in a project: questions to them or to anybody, mentions, links to judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from linker.models.querysets import UNDECIDED, of
+from review.models import Comment, OpinionRequest, SampleLink
+from review.quality.judging import waiting_for
+from review.queue.opinions import asked_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from linker.models import Project
+
+MOST = 100  # of each kind that are counted
+SHOWN = 20  # of each kind that are listed
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """The newest of what waits, and how many links are to be judged, at most MOST."""
+
+    requests: Sequence[OpinionRequest]
+    mentions: Sequence[Comment]
+    to_judge: int
+
+
+def questions(project: Project, user: User) -> QuerySet[OpinionRequest]:
+    """The open requests of others to this user, or to anybody, on suggestions that are still open."""
+    return asked_of(user).filter(of("edge", UNDECIDED), project=project).order_by("-pk")
+
+
+def mentions(project: Project, user: User) -> QuerySet[Comment]:
+    """The comments of others that name the user on an open suggestion, until the user says something there."""
+    later = Comment.objects.filter(edge=OuterRef("edge"), author=user, pk__gt=OuterRef("pk"))
+    said = Comment.objects.filter(of("edge", UNDECIDED), project=project, mentions=user).exclude(author=user)
+    return said.exclude(Exists(later)).order_by("-pk")
+
+
+def to_judge(project: Project, user: User) -> QuerySet[SampleLink]:
+    return waiting_for(project, user).order_by()
+
+
+def number_waiting(project: Project, user: User) -> int:
+    """How many wait, of each kind at most MOST. One query, whatever the project holds."""
+    kinds = (questions, mentions, to_judge)
+    parts = [kind(project, user).order_by().values_list("pk")[:MOST] for kind in kinds]
+    return parts[0].union(*parts[1:], all=True).count()
+
+
+def inbox_of(project: Project, user: User) -> Inbox:
+    pages = ("edge__source", "edge__target")
+    bodies = ("edge__source__body", "edge__target__body")
+    asked = questions(project, user).select_related(*pages, "asked_by", "asked_of", "comment").defer(*bodies)
+    named = mentions(project, user).select_related(*pages, "author").prefetch_related("mentions").defer(*bodies)
+    return Inbox(list(asked[:SHOWN]), list(named[:SHOWN]), to_judge(project, user)[:MOST].count())
