@@ -59,7 +59,7 @@ def test_the_answer_counts_what_is_left_and_what_was_done_today(project, as_edit
     counts = send(as_editor)["counts"]
     assert counts["menu"] == {
         "suggested": "3", "accepted": "1", "rejected": "0", "exported": "0", "withdrawn": "0", "all": "4", "later": "0",
-        "asked": "0", "waiting": "0",
+        "asked": "0", "waiting": "0", "today": "1",
     }  # fmt: skip
 
 

@@ -30,14 +30,14 @@ def test_m_asks_a_colleague_u_takes_it_back_and_one_that_is_refused_needs_anothe
     at_ready, edges, project, maria, editor
 ):
     at_ready.keyboard.press("m")
-    expect(card(at_ready).get_by_label("Whom to ask")).to_be_focused()
+    expect(card(at_ready).get_by_label("What you would like to know")).to_be_focused()
     at_ready.keyboard.press("Escape")
     expect(card(at_ready).get_by_label("Whom to ask")).to_be_hidden()
     expect_open(at_ready, edges[0])
     at_ready.keyboard.press("m")
-    at_ready.keyboard.type("mar")
+    at_ready.keyboard.type("Take it?")  # what is typed at once is the question
     at_ready.keyboard.press("Tab")
-    at_ready.keyboard.type("Take it?")
+    at_ready.keyboard.type("mar")
     at_ready.keyboard.press("Enter")
     expect_open(at_ready, edges[1])
     expect_left(at_ready, 3)
@@ -46,7 +46,7 @@ def test_m_asks_a_colleague_u_takes_it_back_and_one_that_is_refused_needs_anothe
     request = OpinionRequest.objects.get()
     assert (request.edge, request.asked_of, request.comment.text) == (edges[0], maria, "Take it?")
     at_ready.keyboard.press("m")
-    at_ready.keyboard.press("Enter")  # the list of people has the focus
+    at_ready.keyboard.press("Enter")
     expect_open(at_ready, edges[2])
     at_ready.keyboard.press("u")
     expect_open(at_ready, edges[1])
