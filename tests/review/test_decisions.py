@@ -16,6 +16,7 @@ from review.decisions import decide_edges
 from review.models import Decision, Verb
 from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling, Shown
 from review.undoing import undo
+from tests.examples import few
 from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
 from tests.review.races import race
 
@@ -366,7 +367,7 @@ def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(projec
     related = project.tiers.get(basis="cosine", name="Related")
 
     def manage():
-        for n in range(15):
+        for n in range(few(15, at_least=4)):
             related.lower_bound = 0.65 if n % 2 else 0.7
             extra = Tier(name="Extra", lower_bound=0.6)
             change_tiers(project, [related, extra])
@@ -377,7 +378,7 @@ def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(projec
         return True
 
     def edit():
-        for _ in range(30):
+        for _ in range(few(30, at_least=8)):
             decide_edges(project, ids, Verb.ACCEPT, editor)
             undo(project, editor)
         return True

@@ -153,7 +153,9 @@ def test_a_site_restored_from_a_backup_has_its_pages_where_they_were(crawl, site
     assert (missing(crawl.project), len(known(crawl))) == (set(), 31)
 
 
-@pytest.mark.parametrize("layout", ["", "Shop for tents and what belongs to them. "])
+@pytest.mark.parametrize(
+    "layout", ["", pytest.param("Shop for tents and what belongs to them. ", marks=pytest.mark.nightly)]
+)
 def test_a_form_in_the_sites_own_layout_replaces_no_text(crawl, site, layout):
     before = known(crawl)
     for path in PAGES[:12]:
@@ -172,7 +174,7 @@ def test_pages_without_any_text_replace_no_texts(crawl, site):
     assert "12 of 31 pages whose texts were known have none now" in run.error
 
 
-@pytest.mark.parametrize("code", [301, 302])
+@pytest.mark.parametrize("code", [301, pytest.param(302, marks=pytest.mark.nightly)])
 def test_a_site_that_leads_to_its_login_is_not_imported(crawl, site, code):
     before = known(crawl)
     site.replies |= {path: redirect("/login", code) for path in PAGES[:12]} | {"/login": page("Sign in")}
