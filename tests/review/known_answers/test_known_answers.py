@@ -96,6 +96,15 @@ def test_a_suggestion_of_the_same_values_has_the_same_card_to_the_letter(project
     assert without_secrets(cards(client)[known.pk]) == without_secrets(card)
 
 
+def test_its_page_of_pages_like_it_opens_as_any_other(project, donor, edge, known, ada, client_for):
+    client = client_for(ada)
+    for one in (edge, known):
+        page = client.get(f"/p/{project.slug}/queue/{one.pk}/alike/")
+        assert page.status_code == 200
+        assert f"?at={one.pk}" in page.content.decode()  # back to the card
+    assert client.get(f"/p/{project.slug}/queue/{known.pk + 10**6}/alike/").status_code == 404
+
+
 def test_another_link_in_the_paragraph_is_marked_as_on_any_card(project, donor, edge, known, ada, client_for):
     make_link(donor, make_page(project), "night")
     assert "is-linked" in cards(client_for(ada))[known.pk]
