@@ -78,7 +78,7 @@ def make_or_start(reading: Reading, user: Actor) -> TierChange | Run:
     if project.edges.filter(UNDECIDED).order_by()[AT_ONCE : AT_ONCE + 1].exists():
         return lifecycle.start_run(project, RunKind.RETIER, params | {"wanted": reading.wanted()}, user)
     change = _make(reading, user, lifecycle.no_progress)
-    transaction.on_commit(lambda: hide(project))
+    hide(project)  # the words of a suggestion may be others now, which somebody has ruled out
     # Tiers that are saved as they are have been looked at all the same: linker.reports.tier_notice.
     if params["before"] != params["after"] or "basis" in params:
         lifecycle.record_run(project, RunKind.RETIER, params=params, report=_report(change), user=user)

@@ -8,7 +8,7 @@ import time
 import pytest
 from django.db import connection, transaction
 
-from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveRule, Tier
+from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveRule, Suppression, Tier
 from linker.projects.members import LastManager, remove_member
 from linker.projects.policies.sensitive import add_sensitive
 from linker.projects.policies.tiers import change_tiers
@@ -50,6 +50,22 @@ def test_a_decided_link_keeps_its_rel_when_tiers_move(project):
     change_tiers(project, [related])
     edge.refresh_from_db()
     assert edge.rel == "ugc"
+
+
+@pytest.mark.django_db
+def test_what_is_ruled_out_leaves_the_queue_in_the_transaction_that_moves_tiers(project, manager):
+    rejected = make_edge(project, score=0.9, status="rejected")
+    open_still = make_edge(project, rejected.source, score=0.7)
+    Suppression.objects.create(
+        project=project, kind="page", reach="good", edge=rejected, source=rejected.source,
+        target=open_still.target, made_by=manager,
+    )  # fmt: skip
+    related = Tier.objects.get(project=project, basis="cosine", name="Related")
+    related.lower_bound = 0.69
+    change_tiers(project, [related])
+    open_still.refresh_from_db()
+    assert open_still.stale
+    assert open_still.suppressed_by is not None
 
 
 @pytest.mark.django_db
