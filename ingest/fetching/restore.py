@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, override
 
 from ingest.kinds.links.merge import count_page_links
-from ingest.kinds.sql import execute, fetch_number, lock
+from ingest.kinds.sql import execute, fetch_number
 from linker import audit
 from linker.errors import UserError
 from linker.matching import away
@@ -27,6 +27,7 @@ from linker.pages.roles import find_roles
 from linker.reports.table import Table
 from linker.runs import lifecycle
 from linker.runs.reports import Report, ReportKind
+from linker.storage.locks import lock_pages
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def run_restore(run: Run, progress: Progress = lifecycle.no_progress) -> Restore
     imported = Run.objects.get(pk=run.params["import"], project=project)
     progress(0, 3, "Bringing pages back")
     with transaction.atomic():
-        lock(project)
+        lock_pages(project.pk)
         report = _bring_back(imported)
         progress(1, 3, "Counting links")
         count_page_links(project)

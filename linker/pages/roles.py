@@ -21,10 +21,11 @@ from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
 from linker.pages.report import RolesReport
+from linker.runs import lifecycle
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_pages, lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,17 +69,21 @@ class _Role(NamedTuple):
 
 
 def run_find_roles(run: Run, progress: Progress) -> RolesReport:
-    """The work of a run that finds the roles without an import."""
+    """The work of a run that finds the roles without an import. Ends the run with it: a rule that comes while it works
+    waits for its end, and starts another."""
     with transaction.atomic():
-        return RolesReport.from_json(find_roles(run.project, progress))
+        lock_pages(run.project_id)
+        report = RolesReport.from_json(find_roles(run.project, progress))
+        lifecycle.succeed(run.pk, report)
+    return report
 
 
 def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
     """Finds the role of every live page and applies the rules; what a manager chose by hand stays.
 
-    Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction: it
-    holds the project against other changes of roles. In memory are eight bytes for each page and each part of its
-    address.
+    Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction that
+    holds `lock_pages`; it holds the project against other changes of roles. In memory are eight bytes for each page and
+    each part of its address.
     """
     lock_project(project.pk)
     progress(0, 0, "Finding page roles")
@@ -98,7 +103,8 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
 
 
 def apply_role_rules(project: Project) -> int:
-    """Writes on the pages what the rules say, and leaves what was found. Returns how many pages changed."""
+    """Writes on the pages what the rules say, and leaves what was found. Returns how many pages changed. Belongs into a
+    transaction that holds `lock_pages`."""
     by_rule = _by_rule(project)
     rows = stream(
         "roles",

@@ -89,7 +89,7 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
         SCHEDULE_ENDED,
     ),
     RunKind.EMBED: (NEXT_STEP, SCHEDULE_ENDED),
-    RunKind.ROLES: ("linker.matching.follow_up.after_roles", "linker.projects.policies.roles.start_if_due"),
+    RunKind.ROLES: ("linker.matching.follow_up.after_roles",),
     RunKind.MATCH: (SCHEDULE_ENDED,),
     RunKind.VERIFY: ("review.live.start.start_if_due",),
     RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),

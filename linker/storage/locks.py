@@ -1,12 +1,13 @@
 """The order in which rows are locked. Whoever locks rows of several kinds, or many of one, does it here.
 
-1. the project's row, where it is needed at all: `lock_project`
-2. suggestions, in the order of their ids: `lock_edges`, `lock_edges_by_id`
-3. rows about suggestions (released links, suppressions, pending changes), in the order of their suggestions
+1. the project's pages and links, by whoever writes many of them: `lock_pages`
+2. the project's row, where it is needed at all: `lock_project`
+3. suggestions, in the order of their ids: `lock_edges`, `lock_edges_by_id`
+4. rows about suggestions (released links, suppressions, pending changes), in the order of their suggestions
 
 A transaction locks everything that it will write before it writes the first row of it. Two that each lock twice, in
 whatever order, can wait for each other; PostgreSQL then ends one of them, and at size that is the one that has worked
-for an hour. Only a statement that leaves out what others hold (SKIP LOCKED) may lock more later on.
+for an hour. Only what leaves out what others hold (SKIP LOCKED, `try_lock_pages`) may lock more later on.
 
 Rows are locked FOR NO KEY UPDATE, so that nobody who refers to one by a foreign key waits: an invitation or a run does
 not wait for an import. How long anybody waits for a lock, linker.operations.limits says.
@@ -22,6 +23,26 @@ from linker.models import Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+LOCK_SPACE = 7304  # merges into one project's pages and links come one after the other
+
+
+def lock_pages(project_id: int) -> None:
+    """Waits for others that write many of the project's pages and links, such as imports, for as long as they take;
+    held until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('lock_timeout'), set_config('lock_timeout', '0', true)")
+        before = cursor.fetchone()[0]
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project_id])
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [before])
+
+
+def try_lock_pages(project_id: int) -> bool:
+    """The same without waiting: False where others are at it. For a transaction that holds the project's row."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project_id])
+        return bool(cursor.fetchone()[0])
 
 
 def lock_project(project_id: int) -> Project:

@@ -16,11 +16,11 @@ from ingest.kinds.events.fields import FIELDS
 from ingest.kinds.events.report import EVENTS
 from ingest.kinds.events.stage import Event
 from ingest.kinds.events.telling import BadEvent, Telling, check, kind_of
-from ingest.kinds.sql import lock
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
 from linker.models import EventOrigin
 from linker.pages.identity.record import record
+from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ class EventsImport(ImportKind):
 
     def load(self, task: ImportTask) -> Counts:
         project, source = task.project, task.source
-        lock(project)
+        lock_pages(project.pk)
         report: Counts = {**source.describe(), "rows": 0}
         stage.create_event_stage()
         for records in source.chunks():

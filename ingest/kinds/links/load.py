@@ -11,12 +11,12 @@ from ingest.kinds.links import merge
 from ingest.kinds.links.parse import LinkParser
 from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_stage, part_repeated_links
 from ingest.kinds.project_pages import find_pages
-from ingest.kinds.sql import lock
 from ingest.kinds.staging import stage_rows
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
 from linker.pages.roles import find_roles
 from linker.storage.copy import analyze
+from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from ingest.kinds.base import ImportTask
@@ -42,7 +42,7 @@ def load_links(task: ImportTask) -> Counts:
         if not task.source.places_only:
             _check(task, report, live)
         task.note_stage("Saving links")
-        lock(project)
+        lock_pages(project.pk)
         report |= stage.merge()
         if stage.places is not None:
             task.note_stage("Saving places of links")

@@ -10,10 +10,11 @@ import numpy as np
 from ingest.kinds.links.merge import ANCHOR_KEY, SET_COUNTS, count_page_links, has_links
 from ingest.kinds.links.parse import Links
 from ingest.kinds.links.places import LinkPlaces
-from ingest.kinds.sql import execute, fetch_number, lock
+from ingest.kinds.sql import execute, fetch_number
 from linker.models import Block
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_in, timestamp
+from linker.storage.locks import lock_pages
 from linker.storage.references import CHECKS_OFF, CHECKS_ON, may_skip_checks
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class LinkStage:
         self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
-            lock(project)
+            lock_pages(project.pk)
             self.at_once = not has_links(project)  # another import may have been first
         if self.at_once:
             self._gave, self._got = np.zeros(len(ids), dtype=bool), np.zeros(len(ids), dtype=bool)

@@ -17,7 +17,6 @@ from ingest.kinds.pages.doubt import why_doubtful
 from ingest.kinds.pages.fields import is_crawl
 from ingest.kinds.pages.parse import PageParser, Pages
 from ingest.kinds.project_pages import leading_pages, page_ids
-from ingest.kinds.sql import lock
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
 from linker.matching import follow_up
@@ -28,6 +27,7 @@ from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import analyze
+from linker.storage.locks import lock_pages
 from linker.storage.references import lock_references
 from linker.storage.site_figures import language_counts
 
@@ -130,7 +130,7 @@ class PagesLoad:
     def save(self, report: Counts) -> None:
         """Merges the stage with the tables, and works out what follows from it; completes the report."""
         self.task.note_stage("Saving categories")
-        lock(self.project)
+        lock_pages(self.project.pk)
         moved, former = self._move_pages()
         if former:
             report |= {"former": former, **stage.count_staged()}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ingest.kinds.project_pages import find_pages
 from ingest.kinds.queries import stage
 from ingest.kinds.queries.parse import QueryParser
-from ingest.kinds.sql import lock
 from ingest.kinds.staging import stage_rows
 from linker.models import QuerySource
 from linker.storage.copy import analyze
+from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from ingest.kinds.base import Counts, ImportTask
@@ -32,7 +32,7 @@ def load_queries(task: ImportTask) -> Counts:
     if not staged:
         raise task.stop_without_rows("a query of a page", report)
     task.note_stage("Saving queries")
-    lock(task.project)
+    lock_pages(task.project.pk)
     source = QuerySource.JOIL if "importance" in rows.mapping else QuerySource.SEARCH_CONSOLE
     report |= {"query_source": source.value, **stage.merge_queries(source.value, parser.filled, task.seen_at)}
     if parser.moved:

@@ -8,13 +8,13 @@ from ingest.cells.periods import TooLong, parse_period
 from ingest.errors import FileError
 from ingest.kinds.base import shrinks
 from ingest.kinds.project_pages import find_pages
-from ingest.kinds.sql import lock
 from ingest.kinds.traffic import stage
 from ingest.kinds.traffic.fields import traffic_source
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.parse import TrafficParser
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import analyze
+from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from ingest.cells.periods import Period
@@ -38,7 +38,7 @@ def load_traffic(task: ImportTask) -> Counts:
     if period is not None and period.fault:
         raise task.stop(f"{task.source.name}: {period.fault}", report)
     task.note_stage("Saving traffic")
-    lock(project)
+    lock_pages(project.pk)
     source = traffic_source(rows.mapping)
     rows_with_numbers = stage.sum_traffic()
     counts = merge_traffic(project, source.value, period, task.seen_at, replaces=True, loose=())

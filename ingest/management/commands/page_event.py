@@ -12,7 +12,6 @@ from ingest.cells.values import parse_time
 from ingest.fields.skipped import REASONS
 from ingest.kinds.events.report import EventsReport
 from ingest.kinds.events.telling import TOLD, Telling
-from ingest.kinds.sql import lock
 from linker.management.commands._cli import ProjectCommand
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
@@ -21,6 +20,7 @@ from linker.models import EventOrigin, PageEventKind, Run, RunKind
 from linker.pages.identity.record import record
 from linker.pages.identity.tell import WITH_NEW_ADDRESS
 from linker.runs import lifecycle
+from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -60,7 +60,7 @@ class Command(ProjectCommand):
             raise CommandError(f"--at: “{options['at']}” is no time. Write it as 2026-01-31T14:05:00Z.") from None
         _check_addresses(PageEventKind(options["event"]), options["url"], options["into"])
         with transaction.atomic():
-            lock(project)
+            lock_pages(project.pk)
             telling = Telling(project, options["url"], [options["url"], options["into"]])
             if not options["at"] and telling.is_so(PageEventKind(options["event"]), options["url"], options["into"]):
                 self.stdout.write(KNOWN)

@@ -10,11 +10,11 @@ from linker import audit
 from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
-from linker.models import Change, ChangeKind, Page, Project, RoleRule, RunKind
+from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
 from linker.pages.roles import apply_role_rules
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
-from linker.storage.locks import lock_project
+from linker.storage.locks import lock_project, try_lock_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,25 +54,16 @@ def remove_role_rule(project: Project, rule_id: int, user: Actor) -> Run | bool:
 
 
 def _apply_role_rules(project: Project, user: Actor) -> Run | None:
-    if Page.objects.filter(project=project)[ROLES_AT_ONCE : ROLES_AT_ONCE + 1].exists():
+    is_large = Page.objects.filter(project=project)[ROLES_AT_ONCE : ROLES_AT_ONCE + 1].exists()
+    # An import that writes pages goes on to wait for the project's row, which is held here.
+    if is_large or not try_lock_pages(project.pk):
         try:
             return lifecycle.start_run(project, RunKind.ROLES, {}, user)
         except lifecycle.RunIsActive as active:
-            return active.run  # which may have read the rules before: see start_if_due
+            return active.run  # which reads the rules once it has the project's row, so these too
     apply_role_rules(project)
     follow_up.start(project, [Piece.TIERS], user=user)
     return None
-
-
-def start_if_due(run: Run) -> Run | None:
-    """Starts another run as one ends, where rules were changed after it had begun and it may not have read them."""
-    changes = Change.objects.filter(project=run.project, kind=ChangeKind.ROLES, at__gt=run.started_at or run.created_at)
-    if not changes.exists():
-        return None
-    try:
-        return lifecycle.start_run(run.project, RunKind.ROLES, {}, run.created_by)
-    except lifecycle.RunIsActive:
-        return None
 
 
 @transaction.atomic

@@ -222,25 +222,27 @@ def test_a_large_site_gets_its_roles_in_a_run(project, manager, monkeypatch):
     assert (one.role_in_force, report.roles_changed) == ("hub", 1)
 
 
-def test_a_rule_that_comes_while_a_run_reads_the_rules_is_read_by_the_next(project, manager, monkeypatch):
+def test_a_rule_that_comes_before_a_run_reads_the_rules_is_read_by_it(project, manager, monkeypatch):
     monkeypatch.setattr("linker.projects.policies.roles.ROLES_AT_ONCE", 1)
     one, _ = page(project, "/a"), page(project, "/b")
     run = lifecycle.start_run(project, RunKind.ROLES, {})
-    report = run_find_roles(run, lambda *args, **kwargs: None)
-    rule = RoleRule(project=project, pattern="/a", role="hub")
-    assert add_role_rule(rule, manager) == run
-    assert remove_role_rule(project, rule.pk, manager) == run
-    add_role_rule(RoleRule(project=project, pattern="/a", role="hub"), manager)
+    assert add_role_rule(RoleRule(project=project, pattern="/a", role="hub"), manager) == run
     one.refresh_from_db()
     assert one.role_in_force != "hub", "no page is looked at while somebody waits"
 
-    lifecycle.succeed(run.pk, report)
+    run_find_roles(run, lambda *args, **kwargs: None)
 
-    following = project.runs.get(kind=RunKind.ROLES, status="queued")
-    lifecycle.succeed(following.pk, run_find_roles(following, lambda *args, **kwargs: None))
     one.refresh_from_db()
     assert one.role_in_force == "hub"
-    assert not project.runs.filter(kind=RunKind.ROLES, status="queued").exists()
+
+
+def test_a_run_ends_with_the_roles_that_it_found_so_that_a_later_rule_starts_another(project, manager, monkeypatch):
+    monkeypatch.setattr("linker.projects.policies.roles.ROLES_AT_ONCE", 1)
+    page(project, "/a"), page(project, "/b")
+    run = lifecycle.start_run(project, RunKind.ROLES, {})
+    run_find_roles(run, lambda *args, **kwargs: None)
+    following = add_role_rule(RoleRule(project=project, pattern="/a", role="hub"), manager)
+    assert (following.pk != run.pk, following.status) == (True, "queued")
 
 
 def test_an_event_chosen_by_hand_is_past_where_no_day_is_known(project, manager):
