@@ -38,7 +38,7 @@ from linker.models import (
     SensitivePage,
     UnallocatedPairs,
 )
-from linker.pages.sensitivity import mark_sensitive
+from linker.pages.sensitive_marks import mark_sensitive
 from review.models import Decision, Release, ReleaseLink
 from review.releases.create import release_pieces
 

@@ -36,7 +36,7 @@ from linker.models import (
 from linker.models.linked import already_linked
 from linker.models.querysets import ACTIVE, APPROVED
 from linker.pages.posed_links import as_seen, posed_to
-from linker.pages.sensitivity import why_sensitive
+from linker.pages.sensitive_marks import why_sensitive
 from linker.wording import joined
 
 if TYPE_CHECKING:

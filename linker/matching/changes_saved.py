@@ -23,7 +23,7 @@ from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Project
 from linker.models.querysets import OPEN, sql
-from linker.pages.sensitivity import mark_sensitive
+from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
 from linker.storage.locks import lock_project

@@ -28,7 +28,7 @@ from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Category, Ranker, Run, RunBatch, RunBlock
 from linker.models.querysets import OPEN
-from linker.pages.sensitivity import mark_sensitive
+from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
 from linker.storage.locks import lock_edges, lock_project

@@ -31,7 +31,7 @@ from linker.models import Basis, CandidateEdge, ExistingLink, KnownAnswer, Page
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import PROPOSED
 from linker.pages.languages import usual_language
-from linker.pages.sensitivity import why_sensitive
+from linker.pages.sensitive_marks import why_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

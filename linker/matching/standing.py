@@ -30,7 +30,7 @@ from linker.models import ChangeKind, KeptRun, Project, Run, RunKind
 from linker.models.kept_run import RANKED_BY
 from linker.models.querysets import DECIDED, OPEN, STALE, UNDECIDED, sql
 from linker.models.run import ACTIVE
-from linker.pages.sensitivity import mark_sensitive
+from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.locks import lock_edges, lock_project

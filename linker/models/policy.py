@@ -81,6 +81,14 @@ class SensitiveState(models.TextChoices):
     DISMISSED = "dismissed", _("Dismissed")
 
 
+class SensitiveDue(models.TextChoices):
+    """What a run has yet to do about a rule that was changed, in a project that is too large to do it at once."""
+
+    LOOK = "look", _("Look for its pages")
+    MARK = "mark", _("Mark its suggestions")
+    REMOVE = "remove", _("Remove it")  # and mark its suggestions; it counts as dismissed
+
+
 class SensitiveRule(models.Model):
     """Pages whose suggestions always need a person: a category with all below it, a word, a pattern on addresses, or
     the whole site, for all of which `category`, `word` and `url_pattern` are empty.
@@ -115,12 +123,18 @@ class SensitiveRule(models.Model):
     )
     decided_at = models.DateTimeField(null=True, blank=True)
 
+    due = models.CharField(max_length=6, choices=SensitiveDue.choices, blank=True, default="", db_default="")
+
     pages = models.IntegerField(null=True, blank=True, help_text="Null until they are counted")
     places = models.JSONField(default=dict)
     examples = ArrayField(models.TextField(), default=list)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=models.Q(due__in=["", "look", "mark"]) | models.Q(due="remove", state="dismissed"),
+                name="sensitive_due_known",
+            ),
             models.CheckConstraint(
                 condition=models.Q(category__isnull=False, url_pattern="", word="", whole_site=False)
                 | (models.Q(category__isnull=True, word="", whole_site=False) & ~models.Q(url_pattern=""))

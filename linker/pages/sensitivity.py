@@ -1,4 +1,4 @@
-"""Which pages are sensitive, and why: found by rules, written on the suggestions.
+"""Which pages are sensitive: looked for by rules. Why they are, linker.pages.sensitive_marks says.
 
 What a rule finds by words or by a pattern is kept (SensitivePage), since it has to be looked for in every page; what
 it takes by category is read from where the pages are now. Whatever was not dismissed counts.
@@ -17,22 +17,15 @@ from django.db import connection, transaction
 from linker.engine.patterns import compile_pattern
 from linker.engine.sensitivity.matcher import Matcher, Place
 from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
-from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
-from linker.models.edge_counts import kept_counts, total
+from linker.models import Category, Page, Project, SensitiveDue, SensitiveRule, SensitiveState
 from linker.models.querysets import LIVE, sql
 from linker.models.subtrees import tree_sql
 from linker.pages.languages import usual_language
 from linker.pages.report import SensitiveReport
-from linker.pages.sensitive_sayings import (
-    ADDRESS_HAS,
-    IN_CATEGORY,
-    MAX_REASON,
-    OF_ACCEPTOR,
-    OF_DONOR,
-    SAYS,
-    WHOLE_SITE,
-)
+from linker.pages.sensitive_marks import PLACES, mark_pages_of, mark_sensitive, sensitive_counts
+from linker.runs import lifecycle
 from linker.runs.lifecycle import no_progress
+from linker.runs.sensitivity_checks import CHANGED_ONLY
 from linker.storage.copy import analyze, copy_in
 from linker.storage.cursors import stream
 from linker.storage.locks import lock_project
@@ -49,189 +42,17 @@ EXAMPLES = 3
 AT_A_TIME = 2000  # pages
 # A site is about a subject where half of its pages speak of it, or a fifth and its home page too.
 SITE_PAGES, SITE_SHARE, SITE_SHARE_WITH_HOME = 10, 0.5, 0.2
-PLACES = tuple(Place)
-_SAID = f"coalesce({OF_ACCEPTOR.said_in_sql(reason='t.reason')}, {OF_DONOR.said_in_sql(reason='s.reason')}, '')"
-
-# Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is shown.
-# Rules of `counted` give reasons even where they were dismissed.
-_REASONS = f"""
-rule AS (
-    SELECT id, category_id, whole_site FROM linker_sensitiverule
-    WHERE project_id = %(project)s AND (state <> 'dismissed' OR id = ANY(%(counted)s::bigint[]))
-), {tree_sql("tree", "SELECT id, category_id FROM rule WHERE category_id IS NOT NULL", key="rule")}, found AS (
-    SELECT p.id AS page, tree.rule, '' AS place, 1 AS turn
-    FROM page JOIN linker_page p ON p.id = page.id JOIN tree ON tree.category = p.category_id
-    UNION ALL SELECT s.page_id, s.rule_id, s.place, CASE s.place WHEN 'title' THEN 2 WHEN 'h1' THEN 3 ELSE 4 END
-    FROM linker_sensitivepage s JOIN rule ON rule.id = s.rule_id JOIN page ON page.id = s.page_id
-    UNION ALL SELECT page.id, rule.id, '', 5 FROM page, rule WHERE rule.whole_site
-)
-"""
-
-
-# ---------------------------------------------------------------------------------------------------------- reading
-
-
-def mark_sensitive(project: Project, among: QuerySet[CandidateEdge] | None = None) -> int:
-    """Writes on every edge why a person must look, where its donor or acceptor is sensitive.
-
-    `among` keeps to these of the project's edges. Returns how many of the project's need a person. Locks as retier
-    does.
-    """
-    edges = CandidateEdge.objects.filter(project=project) if among is None else among
-    chosen, params = edges.order_by().values("id").query.sql_with_params()
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS sensitive_edges")
-        cursor.execute(
-            "CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS "
-            f"SELECT id, source_id, target_id FROM linker_candidateedge WHERE id IN ({chosen})",
-            params,
-        )
-        _write_reasons(cursor, project)
-    return _marked(project)
-
-
-# The pages that the rules of `counted` take, dismissed or not.
-_COUNTED = (
-    "SELECT category_id FROM linker_sensitiverule WHERE id = ANY(%(counted)s::bigint[]) AND category_id IS NOT NULL"
-)
-_TAKEN = f"""
-{tree_sql("taken", _COUNTED)}, page AS MATERIALIZED (
-    SELECT p.id FROM taken JOIN linker_page p ON p.category_id = taken.category
-    UNION SELECT page_id FROM linker_sensitivepage WHERE rule_id = ANY(%(counted)s::bigint[])
-    UNION SELECT p.id FROM linker_sensitiverule r JOIN linker_page p ON p.project_id = r.project_id
-    WHERE r.id = ANY(%(counted)s::bigint[]) AND r.whole_site
-)
-"""
-
-
-def mark_pages_of(project: Project, rule_ids: Sequence[int]) -> int:
-    """The same after rules began to count, or no longer do, for the edges of the pages that this changes.
-
-    All of the rules changed the same way, and stand as they do now. Of a page whose reason is another rule's, before
-    and after, no edge is touched. A site has millions of edges, and somebody waits for the answer.
-    """
-    with transaction.atomic(), connection.cursor() as cursor:
-        if rule_ids:
-            cursor.execute("DROP TABLE IF EXISTS sensitive_edges, turned")
-            # With all that counts before or after, the first reason is one of these rules' where they make a change.
-            cursor.execute(
-                f"""
-                CREATE TEMP TABLE turned ON COMMIT DROP AS
-                WITH RECURSIVE {_TAKEN}, {_REASONS}, first AS (
-                    SELECT DISTINCT ON (page) page, rule FROM found ORDER BY page, turn, rule
-                )
-                SELECT page FROM first WHERE rule = ANY(%(counted)s::bigint[])
-                """,
-                {"project": project.pk, "counted": list(rule_ids)},
-            )
-            cursor.execute("ANALYZE turned")
-            cursor.execute(
-                """
-                CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS
-                SELECT e.id, e.source_id, e.target_id
-                FROM linker_candidateedge e JOIN turned ON turned.page = e.source_id
-                UNION
-                SELECT e.id, e.source_id, e.target_id
-                FROM linker_candidateedge e JOIN turned ON turned.page = e.target_id
-                """
-            )
-            _write_reasons(cursor, project)
-    return _marked(project)
-
-
-def _write_reasons(cursor: Any, project: Project) -> None:
-    """Writes on the edges of the table `sensitive_edges` why a person must look, where that changed."""
-    cursor.execute("ANALYZE sensitive_edges")
-    cursor.execute("DROP TABLE IF EXISTS sensitive_pages")
-    cursor.execute(
-        f"""
-        CREATE TEMP TABLE sensitive_pages ON COMMIT DROP AS
-        WITH RECURSIVE page AS MATERIALIZED (
-            SELECT source_id AS id FROM sensitive_edges UNION SELECT target_id FROM sensitive_edges
-        ), {_REASONS}, first AS (
-            SELECT DISTINCT ON (page) page, rule, place FROM found ORDER BY page, turn, rule
-        )
-        SELECT first.page, r.reason FROM first
-        JOIN unnest(%(rules)s::bigint[], %(places)s::text[], %(reasons)s::text[]) AS r(rule, place, reason)
-        ON r.rule = first.rule AND r.place = first.place
-        """,
-        {"project": project.pk, "counted": [], **_reason_columns(project)},
-    )
-    cursor.execute("ALTER TABLE sensitive_pages ADD PRIMARY KEY (page)")
-    cursor.execute("ANALYZE sensitive_pages")
-    cursor.execute(
-        f"""
-        WITH r AS (
-            SELECT o.id, {_SAID} AS reason
-            FROM sensitive_edges e JOIN linker_candidateedge o ON o.id = e.id
-            LEFT JOIN sensitive_pages s ON s.page = o.source_id
-            LEFT JOIN sensitive_pages t ON t.page = o.target_id
-            WHERE o.sensitive <> {_SAID}
-            ORDER BY o.id FOR NO KEY UPDATE OF o
-        )
-        UPDATE linker_candidateedge e SET sensitive = r.reason FROM r WHERE e.id = r.id
-        """
-    )
-
-
-def _marked(project: Project) -> int:
-    """How many of the project's suggestions need a person, as kept."""
-    return kept_counts(project).filter(is_sensitive=True).aggregate(edges=total())["edges"]
-
-
-def why_sensitive(project: Project, page_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Every reason why pages are sensitive: "is medical (Magazine › Health)", "is legal (title says “lawyer”)"."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH RECURSIVE page(id) AS (SELECT unnest(%(ids)s::bigint[])), {_REASONS} "
-            "SELECT page, rule, place FROM found ORDER BY page, turn, rule",
-            {"project": project.pk, "ids": list(page_ids), "counted": []},
-        )
-        rows = cursor.fetchall()
-    if not rows:
-        return {}
-    reasons = _reasons(project)
-    found = defaultdict(list)
-    for page, rule, place in rows:
-        found[page].append(reasons[rule, place])
-    return found
-
-
-def _reasons(project: Project) -> dict[tuple[int, str], str]:
-    """What is said of a page by the rule and the place where it was found; no place for a category or the site."""
-    reasons: dict[tuple[int, str], str] = {}
-    rules = SensitiveRule.objects.filter(project=project).exclude(state=SensitiveState.DISMISSED)
-    for rule in rules.select_related("category"):
-        kind = f"is {rule.adjective}"
-        if rule.word:
-            shown = rule.word.split(",")[0]
-            reasons |= {(rule.pk, str(place)): SAYS[place].said(kind=kind, word=shown) for place in PLACES}
-        elif rule.url_pattern:
-            said = ADDRESS_HAS.said(kind=kind, pattern=rule.url_pattern)
-            reasons[rule.pk, str(Place.ADDRESS)] = said[:MAX_REASON]
-        elif rule.category:
-            reasons[rule.pk, ""] = IN_CATEGORY.said(kind=kind, category=rule.category)[:MAX_REASON]
-        else:
-            reasons[rule.pk, ""] = WHOLE_SITE.said(kind=kind)
-    return reasons
-
-
-def _reason_columns(project: Project) -> dict[str, list[Any]]:
-    reasons = _reasons(project)
-    return {
-        "rules": [rule for rule, _ in reasons],
-        "places": [place for _, place in reasons],
-        "reasons": list(reasons.values()),
-    }
-
-
 # ---------------------------------------------------------------------------------------------------------- looking
 
 
 def run_find_sensitive(run: Run, progress: Progress) -> SensitiveReport:
-    """The work of a run that looks through the pages without an import."""
+    """The work of a run that looks through the pages without an import, or only does what changed rules are due. Ends
+    the run with it: a rule that is changed while it works waits for its end, and starts another."""
     with transaction.atomic():
-        return SensitiveReport.from_json(find_sensitive(run.project, progress))
+        look = follow_rules if run.params.get(CHANGED_ONLY) else find_sensitive
+        report = SensitiveReport.from_json(look(run.project, progress))
+        lifecycle.succeed(run.pk, report)
+    return report
 
 
 def find_sensitive(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
@@ -240,9 +61,11 @@ def find_sensitive(project: Project, progress: Progress = no_progress) -> dict[s
 
     What was decided stays, and what was dismissed is not proposed again; a new page that a rule takes counts at once.
     Returns `sensitive_pages`, live pages that count as sensitive, and `sensitive_proposed`, new proposals by kind.
-    Belongs into a transaction: it holds the project against other changes of what is sensitive.
+    Belongs into a transaction: it holds the project against other changes of what is sensitive. Whatever changed rules
+    were due is done with it.
     """
     lock_project(project.pk)
+    SensitiveRule.objects.filter(project=project, due=SensitiveDue.REMOVE).delete()
     look = _Look(project, list(SensitiveRule.objects.filter(project=project)))
     look.through_pages(progress)
     look.propose_words()
@@ -252,16 +75,38 @@ def find_sensitive(project: Project, progress: Progress = no_progress) -> dict[s
     pages = look.propose_site()
     progress(1, 1, "Marking sensitive suggestions")
     mark_sensitive(project)
+    SensitiveRule.objects.filter(project=project).exclude(due="").update(due="")
     return {"sensitive_pages": pages, "sensitive_proposed": dict(look.proposed)}
 
 
-def find_pages_of(rule: SensitiveRule) -> None:
-    """Looks for the pages of one rule that is new or was changed, and counts them."""
-    look = _Look(rule.project, [rule], lists=False)
-    if rule.word or rule.url_pattern:
-        look.through_pages(no_progress)
+def follow_rules(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
+    """Does what changed rules are due: looks for the pages of some, marks the suggestions of all, and deletes those
+    that were removed. Returns the same as find_sensitive; nothing is proposed. Belongs into a transaction, as that
+    does."""
+    lock_project(project.pk)
+    due = list(SensitiveRule.objects.filter(project=project).exclude(due="").select_related("category").order_by("pk"))
+    sought = [rule for rule in due if rule.due == SensitiveDue.LOOK]
+    took_others = any(rule.pages is not None for rule in sought)  # pages that nothing tells of any more
+    if sought:
+        find_pages_of(project, sought, progress)
+    progress(1, 1, "Marking sensitive suggestions")
+    if took_others:
+        mark_sensitive(project)
+    else:
+        mark_pages_of(project, [rule.pk for rule in due])
+    removed = [rule.pk for rule in due if rule.due == SensitiveDue.REMOVE]
+    SensitiveRule.objects.filter(pk__in=removed).delete()
+    SensitiveRule.objects.filter(pk__in=[rule.pk for rule in due]).update(due="")
+    return {"sensitive_pages": sensitive_counts(project)[""], "sensitive_proposed": {}}
+
+
+def find_pages_of(project: Project, rules: list[SensitiveRule], progress: Progress = no_progress) -> None:
+    """Looks for the pages of rules that are new or were changed, and counts them."""
+    look = _Look(project, rules, lists=False)
+    if any(rule.word or rule.url_pattern for rule in rules):
+        look.through_pages(progress)
     look.save_found()
-    count_pages([rule])
+    count_pages(rules)
 
 
 def pages_taken(rule: SensitiveRule, most: int) -> list[int]:
@@ -380,7 +225,7 @@ class _Look:
         live = Page.objects.filter(LIVE, project=self.project).count()
         known = {rule.kind for rule in self.rules if rule.whole_site}
         home = self._home_kinds()
-        counts = _sensitive_counts(self.project)
+        counts = sensitive_counts(self.project)
         made = []
         for kind in sorted(counts.keys() - known - {""}):
             least = SITE_SHARE_WITH_HOME if kind in home else SITE_SHARE
@@ -419,18 +264,6 @@ def _filled_categories(project: Project, categories: Iterable[Category]) -> set[
 
 
 # --------------------------------------------------------------------------------------------------------- counting
-
-
-def _sensitive_counts(project: Project) -> dict[str, int]:
-    """Live pages that count as sensitive, by kind, and all of them under an empty name."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "WITH RECURSIVE page AS (SELECT id FROM linker_page WHERE project_id = %(project)s "
-            f"AND {sql(LIVE)}), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
-            "JOIN linker_sensitiverule r ON r.id = found.rule GROUP BY GROUPING SETS ((r.kind), ())",
-            {"project": project.pk, "counted": []},
-        )
-        return {"": 0, **dict(cursor.fetchall())}
 
 
 def count_pages(rules: Sequence[SensitiveRule]) -> None:

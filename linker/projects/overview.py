@@ -26,6 +26,7 @@ from linker.models import (
     Run,
     RunKind,
     RunStatus,
+    SensitiveDue,
     SensitiveRule,
     SensitiveState,
     Tier,
@@ -237,7 +238,7 @@ def sensitive_groups(project: Project) -> list[SensitiveGroup]:
 
 def sensitive_decided(project: Project) -> list[tuple[SensitiveState, int, list[SensitiveGroup]]]:
     """Rules that were confirmed, then those dismissed: how many, and by kind."""
-    rules = SensitiveRule.objects.filter(project=project)
+    rules = SensitiveRule.objects.filter(project=project).exclude(due=SensitiveDue.REMOVE)
     states = (SensitiveState.CONFIRMED, SensitiveState.DISMISSED)
     found = [(state, _by_kind(rules.filter(state=state))) for state in states]
     return [(state, sum(group.count for group in groups), groups) for state, groups in found]

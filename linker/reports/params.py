@@ -72,6 +72,7 @@ LABELS = {
     "bounds": _("Bounds"),
     "name": _("Name"),
     "pieces": _("Work"),
+    "changed_only": _("Changed rules only"),
 }
 PARAM_ORDER = [
     *("ranking", "scope", "generators", "level_penalty", "threshold", "per_donor", "inline_per_donor"),

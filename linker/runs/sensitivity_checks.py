@@ -1,4 +1,5 @@
-"""Whether a project was looked through for what is sensitive, and the looks that start by themselves.
+"""Whether a project was looked through for what is sensitive, what changed rules are due, and the looks that start by
+themselves.
 
 Projects from before the rules were never looked through: nothing on their pages says that it is sensitive, and nothing
 says that it is not.
@@ -6,11 +7,12 @@ says that it is not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef, Q
 
-from linker.models import Page, Project, Run, RunKind, RunStatus
+from linker.models import Page, Project, Run, RunKind, RunStatus, SensitiveRule, SensitiveState
 from linker.models.querysets import PRESENT
 from linker.models.run import ACTIVE
 from linker.runs import lifecycle
@@ -19,16 +21,45 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
+CHANGED_ONLY = "changed_only"  # the parameter of a run that only does what changed rules are due
+_OF_ALL = Q(kind=RunKind.SENSITIVE) & ~Q(params__has_key=CHANGED_ONLY)
+
+
 def _looks() -> QuerySet[Run]:
     """Imports and runs that have looked through the pages of their projects. Imports from before they did so say
     nothing of sensitive pages."""
-    looked = Q(kind=RunKind.SENSITIVE) | Q(kind=RunKind.IMPORT_PAGES, report__has_key="sensitive_pages")
+    looked = _OF_ALL | Q(kind=RunKind.IMPORT_PAGES, report__has_key="sensitive_pages")
     return Run.objects.filter(looked, status=RunStatus.SUCCEEDED)
 
 
 def was_looked_through(project: Project) -> bool:
     """Whether an import or a run has looked through the pages for what is sensitive."""
     return _looks().filter(project=project).exists()
+
+
+def are_marked(project: Project) -> bool:
+    """Whether suggestions say what the rules say: no changed rule that counts waits for a run to apply it."""
+    rules = SensitiveRule.objects.filter(project=project).exclude(state=SensitiveState.DISMISSED)
+    return not rules.exclude(due="").exists()
+
+
+@dataclass(frozen=True)
+class RulesDue:
+    """Changed rules that a run has yet to apply: how many, whether one of them counts, and the run, if it has not ended
+    already without applying them."""
+
+    rules: int
+    counts: bool
+    run: Run | None
+
+
+def rules_due(project: Project) -> RulesDue | None:
+    """None where all are applied."""
+    rules = SensitiveRule.objects.filter(project=project).exclude(due="").count()
+    if not rules:
+        return None
+    run = Run.objects.filter(project=project, kind=RunKind.SENSITIVE, status__in=ACTIVE).first()
+    return RulesDue(rules, not are_marked(project), run)
 
 
 def start_missing() -> list[Run]:
@@ -40,7 +71,7 @@ def start_missing() -> list[Run]:
     of_project = Run.objects.filter(project=OuterRef("pk"))
     unseen = Project.objects.filter(
         Exists(Page.objects.filter(PRESENT, project=OuterRef("pk"))),
-        ~Exists(of_project.filter(kind=RunKind.SENSITIVE)),
+        ~Exists(of_project.filter(_OF_ALL)),
         ~Exists(of_project.filter(kind=RunKind.IMPORT_PAGES, status__in=ACTIVE)),
         ~Exists(_looks().filter(project=OuterRef("pk"))),
     )

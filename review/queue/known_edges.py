@@ -17,7 +17,7 @@ from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import TO_REVIEW
 from linker.models.search_words import Holds
 from linker.pages.posed_links import posed
-from linker.pages.sensitivity import why_sensitive
+from linker.pages.sensitive_marks import why_sensitive
 from review.models import RULES_OUT, Comment, Decision, KnownReading, Verb
 from review.overlap import decides
 from review.queue.filters import GAP, OfPilot, QueueFilter, Sensitive

@@ -35,7 +35,7 @@ from linker.models.querysets import (
     TO_REVIEW,
     sql,
 )
-from linker.pages.sensitivity import mark_sensitive
+from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches
@@ -305,6 +305,11 @@ def _hold_sensitive(project: Project, *, read_anew: bool) -> None:
         _execute(
             "UPDATE leaving SET reason = 'not_looked', detail = "
             f"{held_sayings.NOT_LOOKED.said_in_sql()} WHERE NOT decided AND operation = 'add' AND reason = ''"
+        )
+    elif not sensitivity_checks.are_marked(project):
+        _execute(
+            "UPDATE leaving SET reason = 'not_looked', detail = "
+            f"{held_sayings.RULES_DUE.said_in_sql()} WHERE NOT decided AND operation = 'add' AND reason = ''"
         )
 
 

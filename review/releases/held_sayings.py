@@ -31,6 +31,9 @@ ANSWERED = Saying(gettext_noop("The %(side)s answered the crawl with %(code)s.")
 BARRED = Saying(gettext_noop("Pages of “%(source)s” may not link to those of “%(target)s”: %(reason)s"))
 SECOND = Saying(gettext_noop("Links of one of its pages need a second person, and nobody has approved this one."))
 NOT_LOOKED = Saying(gettext_noop("The pages of the project have not been scanned for medicine, law and money yet."))
+RULES_DUE = Saying(
+    gettext_noop("A rule for sensitive pages has changed, and the run that applies it has not finished.")
+)
 NOT_ROLLED_OUT = Saying(gettext_noop("New links are switched off for donors in “%(rule)s”."))
 IN_PILOT = Saying(
     gettext_noop("“%(rule)s” is in a pilot with %(share)s percent of its donors, and this one is not among them."),
@@ -67,7 +70,7 @@ ACCEPTOR_ROOM = (
 
 SENTENCES: tuple[Saying, ...] = (
     EXCLUDED, TAKES_NO_MORE, GIVES_NONE, RECEIVES_NONE, OTHER_CANONICAL, NOT_INDEXABLE, NOT_INDEXABLE_AS, MISSING,
-    NOT_LIVE, REDIRECTS, ANSWERED, BARRED, SECOND, NOT_LOOKED, NOT_ROLLED_OUT, IN_PILOT,
+    NOT_LIVE, REDIRECTS, ANSWERED, BARRED, SECOND, NOT_LOOKED, RULES_DUE, NOT_ROLLED_OUT, IN_PILOT,
     NOT_ALONE, OTHER_HALF, LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
     *cap_sayings.SENTENCES, *TEXT_ROOM, *BESIDE_ROOM, *ACCEPTOR_ROOM, *sensitive_sayings.SENTENCES,
 )  # fmt: skip

@@ -27,7 +27,7 @@ from linker.models import (
     RunKind,
     SensitiveRule,
 )
-from linker.pages.sensitivity import mark_sensitive
+from linker.pages.sensitive_marks import mark_sensitive
 from linker.projects.policies.sensitive import add_sensitive
 from linker.reports.match import reason_words
 from linker.runs import lifecycle

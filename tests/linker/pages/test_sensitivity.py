@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from linker.models import CandidateEdge, Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
-from linker.pages.sensitivity import find_sensitive, mark_sensitive, why_sensitive
+from linker.pages.sensitive_marks import mark_sensitive, why_sensitive
+from linker.pages.sensitivity import find_sensitive
 from linker.projects import overview
 from linker.projects.policies.sensitive import add_sensitive, decide_sensitive, leave_out_word, remove_sensitive
 from tests.factories import make_category, make_edge, make_page, make_project
@@ -125,13 +126,13 @@ def test_a_proposal_counts_until_it_is_dismissed_and_again_when_it_is_confirmed(
     assert edge.sensitive == "The acceptor is financial (title says “mortgage”)"
     [rule] = rules(project).values()
     change = decide_sensitive(project, [rule.pk], DISMISSED, manager)
-    assert (change.decided, change.marked) == (1, 0)
+    assert (change.decided, change.outcome) == (1, 0)
     edge.refresh_from_db()
     assert edge.sensitive == ""
     rule.refresh_from_db()
     assert (rule.state, rule.decided_by, rule.decided_at is None) == (DISMISSED, manager, False)
     assert decide_sensitive(project, [rule.pk], DISMISSED, manager).decided == 0
-    assert decide_sensitive(project, [rule.pk], CONFIRMED, manager).marked == 1
+    assert decide_sensitive(project, [rule.pk], CONFIRMED, manager).outcome == 1
 
 
 def test_what_was_dismissed_is_not_proposed_again_and_new_pages_of_the_others_count_at_once(project, manager):

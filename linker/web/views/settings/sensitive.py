@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from linker.models import Membership, Role, RunKind, SensitiveRule, SensitiveState
+from linker.models import Membership, Role, Run, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
 from linker.projects import access, overview
 from linker.projects.policies.sensitive import (
@@ -51,17 +51,17 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         rule = form.save(commit=False)
         known = same_rule(rule)
-        marked = add_sensitive(rule, request.user)
+        outcome = add_sensitive(rule, request.user)
         if known is not None and known.state == SensitiveState.CONFIRMED:
             messages.warning(request, _is_there(known, form.cleaned_data["word"]))
         elif known is not None:
             dismissed = _("%(rule)s was dismissed before and is now confirmed.")
             proposed = _("%(rule)s was one of the rules to check and is now confirmed.")
             said = (dismissed if known.state == SensitiveState.DISMISSED else proposed) % {"rule": known.subject}
-            messages.success(request, f"{said} {_need_a_person(marked)}")
+            messages.success(request, f"{said} {_what_follows(outcome)}")
         else:
             offer_undo(request, membership.project, TAB, reverse("sensitive_remove", args=[slug, rule.pk]), [])
-            messages.success(request, f"{_('Saved.')} {_need_a_person(marked)}")
+            messages.success(request, f"{_('Saved.')} {_what_follows(outcome)}")
         return redirect("settings_sensitive", slug)
     return _sensitive_page(request, membership, form)
 
@@ -84,6 +84,7 @@ def _sensitive_page(
         groups=overview.sensitive_groups(project),
         decided=overview.sensitive_decided(project),
         was_looked=sensitivity_checks.was_looked_through(project),
+        due=sensitivity_checks.rules_due(project),
     )
 
 
@@ -100,10 +101,13 @@ def _is_there(rule: SensitiveRule, word: str) -> str:
     return f"{said} {_('To change its forms, remove the rule and add it again.')}"
 
 
-def _need_a_person(marked: int) -> str:
+def _what_follows(outcome: int | Run) -> str:
+    """How many suggestions need a person now, or that a run marks them."""
+    if isinstance(outcome, Run):
+        return _("A run is applying this to the suggestions.")
     return ngettext(
-        "%(number)s suggestion needs human review now.", "%(number)s suggestions need human review now.", marked
-    ) % {"number": number(marked)}
+        "%(number)s suggestion needs human review now.", "%(number)s suggestions need human review now.", outcome
+    ) % {"number": number(outcome)}
 
 
 @access.posts("settings_sensitive")
@@ -148,7 +152,7 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
         messages.warning(request, was % {"state": within(state.label)})
     else:
         rules = ngettext("%(number)s rule", "%(number)s rules", change.decided) % {"number": number(change.decided)}
-        messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
+        messages.success(request, f"{state.label}: {rules}. {_what_follows(change.outcome)}")
         _offer_to_decide_back(request, membership.project, state, former)
     if later:
         messages.warning(request, _came_later(later))
@@ -185,8 +189,8 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _sensitive_page(request, membership, SensitiveForm(project=membership.project), form)
     word = form.cleaned_data["word"]
-    marked = leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
-    messages.success(request, f"{_('“%(word)s” is ignored.') % {'word': word}} {_need_a_person(marked)}")
+    outcome = leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
+    messages.success(request, f"{_('“%(word)s” is ignored.') % {'word': word}} {_what_follows(outcome)}")
     return redirect("settings_sensitive", slug)
 
 
@@ -200,12 +204,12 @@ def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
 def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     former = SensitiveRule.objects.filter(project=membership.project, pk=rule_id, proposed=False).first()
-    marked = remove_sensitive(membership.project, rule_id, request.user)
-    if marked is None:
+    outcome = remove_sensitive(membership.project, rule_id, request.user)
+    if outcome is None:
         messages.warning(request, _("That rule had already been removed."))
     else:
         if former is not None:
             fields = [(name, str(former.serializable_value(name) or "")) for name in RULE_FIELDS]
             offer_undo(request, membership.project, TAB, reverse("settings_sensitive", args=[slug]), fields)
-        messages.success(request, f"{_('Removed.')} {_need_a_person(marked)}")
+        messages.success(request, f"{_('Removed.')} {_what_follows(outcome)}")
     return redirect("settings_sensitive", slug)
