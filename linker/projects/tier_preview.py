@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from django.db.models import Sum
 
 from linker.matching.cohorts import OF_PROJECT, OwnBounds, cohorts_of
+from linker.matching.scales import Rescaling, rescaling
 from linker.matching.tiers import Turned, links_that_turn
 from linker.models import Basis, EdgeBand, ExistingLink, Outcome, Placement, Tier
 from linker.models.edge_bands import BANDS
 from linker.models.querysets import PRESENT
-from linker.projects.cohort_bands import BandCount, counted
+from linker.projects.cohort_bands import BandCount, counted, decided_before
 from linker.projects.tier_effect import NOT_USED, Bound, Effect, ReadAlike, by_bound, nothing_yet
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ class Bar:
 class Spread:
     """The suggestions of a project, or of one cohort, by the band of their value in a basis.
 
-    Asks three queries, whatever there is, where no cohort has bounds of its own. Where a project goes by probability,
+    Asks a few queries, whatever there is, where no cohort has bounds of its own. Where a project goes by probability,
     the bounds of the similarity are for suggestions without one.
+
+    Decided suggestions of other runs are read on the scale of probabilities of the run that stands, by `earlier`.
     """
 
     def __init__(self, project: Project, basis: Basis, shown: OwnBounds | None = None) -> None:
@@ -54,8 +57,11 @@ class Spread:
         self._others = [one for one in self._everywhere if one.basis == basis and (not shown or one.id != shown.id)]
         self._groups: dict[int, ReadAlike] = defaultdict(ReadAlike)  # by whose bounds read them, without those shown
         self._open_elsewhere: Counter[int | None] = Counter()
-        kept = self._kept()
-        of_cohorts = counted(project, basis, self._others, shown)
+        self._other_scale: Counter[int] = Counter()  # decided suggestions without a band, by whose bounds read them
+        self.earlier = rescaling(project) if basis == Basis.PROBABILITY else Rescaling({})
+        self._moved = decided_before(project, self.earlier)
+        kept = [*self._kept(), *self._moved]
+        of_cohorts = counted(project, basis, self._others, shown, self.earlier)
         for reader, rows in of_cohorts.items():
             self._take(reader, rows)
         if shown is None:
@@ -81,7 +87,9 @@ class Spread:
 
     def _take(self, reader: int, rows: Iterable[BandCount]) -> None:
         for row in rows:
-            if self._is_read(row.by_probability):
+            if row.band is None:
+                self._other_scale[reader] += row.number
+            elif self._is_read(row.by_probability):
                 self._groups[reader].count(row.tier, row.outcome, row.band, row.number)
 
     def _is_read(self, by_probability: bool) -> bool:
@@ -89,6 +97,16 @@ class Spread:
         if self.basis == Basis.PROBABILITY:
             return by_probability
         return not (self.basis == Basis.COSINE and self.project.tier_basis == Basis.PROBABILITY and by_probability)
+
+    @property
+    def other_scale(self) -> int:
+        """Decided suggestions that no bar holds, since another model stated their probabilities."""
+        return self._other_scale[OF_PROJECT] if self.shown is None else self._other_scale.total()
+
+    @property
+    def moved_decisions(self) -> bool:
+        """Whether decided suggestions of other runs stand where the run that stands would put them."""
+        return any(row.band is not None and row.number > 0 for row in self._moved)
 
     @cached_property
     def _tiers(self) -> dict[int | None, Tier]:

@@ -13,9 +13,12 @@ from django.utils.translation import gettext as _
 
 from linker.errors import UserError
 from linker.matching.cohorts import cohorts_of, saved_cohort, stage_cohorts
+from linker.matching.kept_runs import standing_run
+from linker.matching.scales import scales
 from linker.models import Basis, Cohort, Project, Tier
 from linker.models.querysets import PROPOSED, sql
 from linker.projects.policies.cohorts import name_of, set_bounds
+from linker.projects.policies.shared import wait_for_others
 from linker.projects.policies.tiers import change_tiers
 from linker.projects.tier_preview import Bound, Effect, Spread
 from linker.runs import lifecycle
@@ -161,6 +164,17 @@ def effect_of(project: Project, tier: Tier, bound: float, cohort: OwnBounds | No
     return spread.effect_of_saving(bounds, in_use=project.tier_basis == Basis.PROBABILITY)
 
 
+def rescaled_by(sample: Sample) -> Run | None:
+    """The run that stands, where its probabilities mean something else than those that the links were drawn by: a bound
+    on the one scale says nothing on the other."""
+    then, now = standing_run(sample.project, at=sample.until), standing_run(sample.project)
+    if then is None or now is None or then.pk == now.pk:
+        return None
+    found = scales(sample.project, then.pk, now.pk)
+    before, after = found.get(then.pk), found.get(now.pk)
+    return None if before is not None and after is not None and before.reads_as(after) else now
+
+
 @transaction.atomic
 def apply(
     sample: Sample, tier: Tier, wanted: float, user: User, *, lenient: bool, sure: bool, shown: float | None = None
@@ -168,9 +182,16 @@ def apply(
     """Lets a tier begin where the wanted precision does, now or by the run that is returned, and keeps the choice with
     the sample.
 
-    Raises UserError where no bound reaches it, another tier begins there, or it is no longer the bound that was
-    `shown`.
+    Raises UserError where no bound reaches it, another tier begins there, it is no longer the bound that was `shown`,
+    or tiers are read on another scale by now.
     """
+    wait_for_others(sample.project)
+    if run := rescaled_by(sample):
+        said = _(
+            "Run %(run)d states probabilities on another scale than the run whose links were judged. "
+            "Draw links again, and judge those."
+        )
+        raise UserError(said % {"run": run.pk})
     point = bound_for(points_of(sample, lenient=lenient), wanted, sure=sure)
     if point is None:
         raise UserError(_("No bound reaches this precision. Ask for less, or label more links."))

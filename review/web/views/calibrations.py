@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponseRedirect
+from django.http import HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -32,7 +32,7 @@ from review.web.curve_drawing import drawing
 from review.web.views.queue import user_of
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse, QueryDict
+    from django.http import HttpRequest, HttpResponse
 
     from linker.models import Membership, Project, Tier
     from linker.projects.tier_effect import Effect
@@ -171,6 +171,8 @@ def _page(
         is_question=request.method == "GET",
         points=points,
         chosen=found,
+        rescaled_by=calibrations.rescaled_by(sample),
+        again=StartForm(membership.project, _as_asked(sample)),
         drawing=drawing(points, found),
         effect=effect,
         order=order,
@@ -181,6 +183,13 @@ def _page(
         kappa=agreement_of(SampleLink.objects.filter(sample=sample)),
     )
     return render(request, "review/calibration.html", context, status=status)
+
+
+def _as_asked(sample: Sample) -> QueryDict:
+    """How the sample was drawn, as the form says it."""
+    asked = QueryDict(mutable=True)
+    asked.update({name: str(value) for name, value in sample.run.params.items() if value and name != "seed"})
+    return asked
 
 
 def _effect(project: Project, sample: Sample, tier: Tier, bound: float) -> Effect | None:

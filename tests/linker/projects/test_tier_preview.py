@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from linker.matching.cohorts import saved_cohort
 from linker.matching.tiers import retier
 from linker.models import Basis, Block, CandidateEdge, Tier
 from linker.models.querysets import OPEN, TO_REVIEW
 from linker.projects import tier_preview
+from linker.projects.policies.cohorts import CohortName, set_bounds
 from linker.projects.policies.tiers import change_tiers
 from linker.projects.tier_preview import Bound, Spread
 from tests.factories import make_edge, make_link, make_member, make_page, make_project, make_run
+from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -289,3 +294,72 @@ def test_the_page_asks_as_much_for_many_suggestions_as_for_few_and_reads_no_edge
     assert len(many) == len(few)
     reads = [sql for sql in many if "linker_candidateedge" in sql and "LIMIT 1" not in sql]
     assert not reads, reads
+
+
+def a_match(project, version: str = "a1", shift: float = 0.0, day: int = 1):
+    """A run of March 2026 that moved what the model of that version says."""
+    approval = {"version": version, "judged": 900, "sites": 9, "decisions": 40, "slope": 1.0, "shift": shift}
+    report = {"version": 1, "ranking": "learned", "approval": approval}
+    return make_run(project, report=report, finished_at=datetime(2026, 3, day, 12, tzinfo=UTC))
+
+
+def suggested(project, run, probability: float, **fields):
+    return make_edge(project, make_page(project), make_page(project), run=run, probability=probability, **fields)
+
+
+def bars_of(spread) -> dict[str, list[int]]:
+    """The first hundredths of the bars with open, accepted and rejected suggestions."""
+    bars = spread.bars()
+    return {name: [bar.low for bar in bars if getattr(bar, name)] for name in ("open", "accepted", "rejected")}
+
+
+def a_recalibrated_site(project) -> None:
+    """Decided in runs before two calibrations; the last halves the odds of what the model says."""
+    doubled, halved = math.log(2), -math.log(2)
+    other, first = a_match(project, "a0", day=1), a_match(project, shift=doubled, day=2)
+    suggested(project, first, 0.505, status="accepted", reviewed=True)
+    suggested(project, first, 0.805, status="rejected", reviewed=True)
+    suggested(project, other, 0.95, status="rejected", reviewed=True)
+    last = a_match(project, shift=halved, day=3)
+    suggested(project, last, 0.2)
+    suggested(project, last, 0.705, status="accepted", reviewed=True)
+
+
+def test_decisions_of_earlier_runs_stand_where_the_newest_calibration_puts_them(project, manager, client_for):
+    a_recalibrated_site(project)
+    spread = Spread(project, Basis.PROBABILITY)
+    # A quarter of the odds of 0.505 are those of 0.203; of 0.805, those of 0.508.
+    assert bars_of(spread) == {"open": [20], "accepted": [20, 70], "rejected": [50]}
+    assert spread.other_scale == 1, "another model stated it"
+    [_, *tiers] = spread.effect(asked_of(project, 0.9, 0.5, 0.1), in_use=True).tiers
+    assert [(tier.accepted, tier.rejected) for tier in tiers] == [(1, 1), (2, 1)]
+    page = compact(client_for(manager).get(f"{ADDRESS}?basis=probability").content.decode())
+    assert "the 3 that have been decided" in page
+    assert "What was decided in other runs stands where the calibration of 3 Mar 2026 puts it." in page
+    assert "1 decision is not shown: its probability is on another scale than the calibration of 3 Mar 2026." in page
+
+
+def test_those_of_links_with_bounds_of_their_own_do_too(project):
+    a_recalibrated_site(project)
+    tiers = project.tiers.filter(basis="probability").order_by("-lower_bound")
+    project.pages.update(role="product")
+    name = CohortName("probability", role="product")
+    set_bounds(project, name, {tier.pk: tier.lower_bound for tier in tiers}, None)
+    spread = Spread(project, Basis.PROBABILITY, saved_cohort(project, name.find(project).pk))
+    assert bars_of(spread) == {"open": [20], "accepted": [20, 70], "rejected": [50]}
+    assert spread.other_scale == 1
+    others = Spread(project, Basis.PROBABILITY)
+    assert bars_of(others) == {"open": [], "accepted": [], "rejected": []}
+    assert others.other_scale == 0
+
+
+def test_one_calibration_reads_no_edges_and_says_nothing(project, manager, client_for):
+    a_match(project, day=1)
+    run = a_match(project, day=2)
+    suggested(project, run, 0.5, status="accepted", reviewed=True)
+    with CaptureQueriesContext(connection) as queries:
+        Spread(project, Basis.PROBABILITY)
+    assert not [query for query in queries if "linker_candidateedge" in query["sql"]]
+    page = client_for(manager).get(f"{ADDRESS}?basis=probability").content.decode()
+    assert "another scale" not in page
+    assert "puts it" not in page

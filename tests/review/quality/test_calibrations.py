@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from linker.models import Basis, Change, ChangeKind, Cohort, RunKind, RunStatus, Tier
+import pytest
+from django.utils import timezone
+
+from linker.models import Basis, Change, ChangeKind, Cohort, Run, RunKind, RunStatus, Tier
 from linker.projects.policies.cohorts import CohortName, set_bounds
 from linker.projects.policies.tiers import change_tiers
 from linker.runs.lifecycle import start_run
@@ -222,3 +225,32 @@ def test_a_bound_that_changes_the_order_of_the_tiers_is_shown_with_a_word(site, 
     assert "change their order" not in client.get(address).content.decode()
     Tier.objects.create(project=site, basis=Basis.PROBABILITY, name="Others", lower_bound=0.6)
     assert "change their order. From the top: Others, Good ones." in compact(client.get(address).content.decode())
+
+
+def a_match(project, slope: float, shift: float):
+    """A run that ends now, with the calibration that its probabilities have."""
+    approval = {"version": "a1", "judged": 900, "sites": 9, "decisions": 40, "slope": slope, "shift": shift}
+    report = {"version": 1, "ranking": "learned", "approval": approval}
+    return make_run(project, report=report, finished_at=timezone.now())
+
+
+def test_a_bound_from_before_a_recalibration_is_refused_and_links_can_be_drawn_again(site, ada, client_for, manager):
+    a_match(site, 1.0, 0.0)
+    sample, tier = calibration(site), site.tiers.get(name="Good ones")
+    label(site, ada, 0.4)
+    client, asked = client_for(manager), {"wanted": "80", "tier": tier.pk}
+    a_match(site, 1.0, 0.001)
+    assert "Apply this bound" in client.get(f"{PAGE}{sample.pk}/", asked).content.decode(), "reads the same"
+    run = a_match(site, 0.8, -0.6)
+    page = compact(client.get(f"{PAGE}{sample.pk}/", asked).content.decode())
+    assert "so it cannot be applied" in page
+    assert "Apply this bound" not in page
+    answer = client.post(f"{PAGE}{sample.pk}/apply/", asked)
+    assert answer.status_code == 422
+    assert f"Run {run.pk} states probabilities on another scale" in compact(answer.content.decode())
+    tier.refresh_from_db()
+    assert tier.lower_bound == 0.9
+    again = dict(re.findall(r'<input type="hidden" name="(size|bands|twice)" value="([^"]*)"', page))
+    client.post(PAGE, again)
+    drawn = Run.objects.get(project=site, kind=RunKind.CALIBRATE, status=RunStatus.QUEUED)
+    assert (drawn.params["size"], drawn.params["bands"], drawn.params["twice"]) == (20, 5, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,12 +29,18 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Histogram:
+    """`other_scale`: decided suggestions that are not shown, since another model stated their probabilities. `moved`:
+    those of earlier runs stand where the calibration of `since` puts them."""
+
     bars: Sequence[Drawn]
     low: int  # the first hundredth
     width: int
     marks: Sequence[tuple[int, str]]  # bounds as they are
     open: int
     decided: int
+    other_scale: int
+    moved: bool
+    since: datetime | None
 
 
 def histogram(spread: Spread) -> Histogram:
@@ -58,6 +65,9 @@ def histogram(spread: Spread) -> Histogram:
         marks=[(round((100 * bound.lower - low) * BAR), bound.name) for bound in bounds],
         open=sum(bar.open for bar in bars),
         decided=sum(bar.accepted + bar.rejected for bar in bars),
+        other_scale=spread.other_scale,
+        moved=spread.moved_decisions,
+        since=spread.earlier.since,
     )
 
 
