@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from linker.errors import UserError
-from linker.models import EdgeStatus
+from linker.models import CandidateEdge, EdgeStatus
 from linker.models.querysets import WAITING, holds
 from linker.projects.experts import may_approve_for, may_approve_in
 from linker.runs.under_way import Waiting
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
-    from linker.models import CandidateEdge, Membership, Project
+    from linker.models import Membership, Project
     from review.models import Decision
+
+
+LOOKED_AT = 1000  # links that wait, of which those for a member are counted
 
 
 class NotTheSecond(UserError):
@@ -59,6 +64,20 @@ def _why_not(edge: CandidateEdge, membership: Membership, accepted: Decision | N
     if accepted is not None and accepted.user_id == membership.user_id:
         return _("You accepted this link yourself, so somebody else has to approve it.")
     return ""
+
+
+def may_approve(membership: Membership) -> QuerySet[CandidateEdge]:
+    """The links that wait and that the member may approve, of the first LOOKED_AT that wait in the order of the list:
+    who has accepted thousands of them is asked about no more."""
+    project, sections = membership.project, may_approve_in(membership)
+    if sections is not None and not sections:
+        return CandidateEdge.objects.none()
+    first = project.edges.filter(WAITING).order_by("-donor_best", "source", "-score", "pk").values("pk")[:LOOKED_AT]
+    own = decisions_in_force(project).filter(edge=OuterRef("pk"), user=membership.user_id)
+    found = CandidateEdge.objects.filter(~Exists(own), pk__in=first)
+    if sections is None:
+        return found
+    return found.filter(source__category__in=sections, target__category__in=sections)
 
 
 @transaction.atomic

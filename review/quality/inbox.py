@@ -1,4 +1,5 @@
-"""Reads: what waits for a user in a project: questions to them or to anybody, mentions, links to judge."""
+"""Reads: what waits for a user in a project: questions to them or to anybody, mentions, links to judge, and links that
+need them as the second person."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from linker.models.querysets import UNDECIDED, of
 from review.models import Comment, OpinionRequest, SampleLink
 from review.quality.judging import waiting_for
 from review.queue.opinions import asked_of
+from review.second_person import may_approve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from linker.models import Project
+    from linker.models import Membership, Project
 
 MOST = 100  # of each kind that are counted
 SHOWN = 20  # of each kind that are listed
@@ -26,11 +28,12 @@ SHOWN = 20  # of each kind that are listed
 
 @dataclass(frozen=True)
 class Inbox:
-    """The newest of what waits, and how many links are to be judged, at most MOST."""
+    """The newest of what waits, and how many links are to be judged and to be approved, each at most MOST."""
 
     requests: Sequence[OpinionRequest]
     mentions: Sequence[Comment]
     to_judge: int
+    to_approve: int
 
 
 def questions(project: Project, user: User) -> QuerySet[OpinionRequest]:
@@ -49,16 +52,24 @@ def to_judge(project: Project, user: User) -> QuerySet[SampleLink]:
     return waiting_for(project, user).order_by()
 
 
-def number_waiting(project: Project, user: User) -> int:
-    """How many wait, of each kind at most MOST. One query, whatever the project holds."""
+def number_waiting(membership: Membership, user: User) -> int:
+    """How many wait, of each kind at most MOST. One query, whatever the project holds; an expert costs two more."""
+    project = membership.project
     kinds = (questions, mentions, to_judge)
     parts = [kind(project, user).order_by().values_list("pk")[:MOST] for kind in kinds]
+    parts.append(may_approve(membership).order_by().values_list("pk")[:MOST])
     return parts[0].union(*parts[1:], all=True).count()
 
 
-def inbox_of(project: Project, user: User) -> Inbox:
+def inbox_of(membership: Membership, user: User) -> Inbox:
+    project = membership.project
     pages = ("edge__source", "edge__target")
     bodies = ("edge__source__body", "edge__target__body")
     asked = questions(project, user).select_related(*pages, "asked_by", "asked_of", "comment").defer(*bodies)
     named = mentions(project, user).select_related(*pages, "author").prefetch_related("mentions").defer(*bodies)
-    return Inbox(list(asked[:SHOWN]), list(named[:SHOWN]), to_judge(project, user)[:MOST].count())
+    return Inbox(
+        list(asked[:SHOWN]),
+        list(named[:SHOWN]),
+        to_judge(project, user)[:MOST].count(),
+        may_approve(membership)[:MOST].count(),
+    )

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.utils.safestring import SafeString
 
 from linker import wording
-from linker.models import CandidateEdge, Page, Project
+from linker.models import CandidateEdge, Membership, Page
 from review.link_places import where_of
 from review.models import Comment, Decision, Judgement, Reason, SecondReading, Where
 from review.quality import inbox
@@ -103,9 +103,9 @@ def queue_query(chosen: QueueFilter, **changes: Any) -> str:
 
 
 @register.simple_tag
-def number_waiting(project: Project, user: User) -> str:
+def number_waiting(membership: Membership, user: User) -> str:
     """How many things wait for the user, for the badge of the inbox; empty where none do."""
-    found = inbox.number_waiting(project, user)
+    found = inbox.number_waiting(membership, user)
     return f"{inbox.MOST}+" if found > inbox.MOST else str(found or "")
 
 

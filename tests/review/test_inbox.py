@@ -6,11 +6,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from linker.models import CandidateEdge, ExpertSection, Gate, Membership
+from linker.projects.policies.gates import add_gate
+from review import second_person
 from review.decisions import decide_edges
 from review.models import Verb
 from review.quality.inbox import MOST, number_waiting
 from review.queue import opinions
-from tests.factories import make_edge, make_member
+from tests.factories import make_category, make_edge, make_member, make_page
 from tests.review.queue_requests import EVIL, text
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +24,10 @@ INBOX = "/p/shop/inbox/"
 def badge(client) -> str:
     """What every page says beside "Inbox"."""
     return text(client.get("/p/shop/")).partition(" Why not?")[0].rpartition("Inbox")[2].strip()
+
+
+def waiting(project, user) -> int:
+    return number_waiting(Membership.objects.get(project=project, user=user), user)
 
 
 def test_questions_and_mentions_wait_until_they_are_answered(project, editor, ada, as_editor, client_for):
@@ -46,15 +53,51 @@ def test_questions_and_mentions_wait_until_they_are_answered(project, editor, ad
 def test_what_is_asked_of_anybody_waits_for_everybody_else(project, editor, ada, as_editor):
     opinions.ask(project, ada, make_edge(project).pk)
     make_member(project, username="bo")
-    assert (number_waiting(project, editor), number_waiting(project, ada)) == (1, 0)
+    assert (waiting(project, editor), waiting(project, ada)) == (1, 0)
 
 
 def test_the_number_costs_one_query_and_stops_counting(project, editor, ada):
-    edge = make_edge(project)
+    edge, membership = make_edge(project), Membership.objects.get(project=project, user=editor)
+    membership.project = project
     for _ in range(MOST + 5):
         opinions.say(project, ada, edge.pk, f"@{editor.username}")
     with CaptureQueriesContext(
         connection,
     ) as asked:
-        assert number_waiting(project, editor) == MOST
+        assert number_waiting(membership, editor) == MOST
     assert len(asked) == 1
+
+
+def test_links_that_a_member_may_approve_as_the_second_person_wait_for_them(
+    project, redis_server, editor, ada, manager, client_for
+):
+    """Never one's own, and for an expert those of pages that both lie in their sections."""
+    add_gate(Gate(project=project, min_clicks=100), manager)
+    inside, outside = make_category(project, "Health"), make_category(project, "Money")
+    pages = [make_page(project, category=one, clicks=100) for one in (inside, inside, outside)]
+    edges = [make_edge(project, pages[0], pages[1]), make_edge(project, pages[1], pages[2])]
+    expert = make_member(project, role="expert", username="eve")
+    ExpertSection.objects.create(membership=Membership.objects.get(user=expert), category=inside)
+    decide_edges(project, [edges[0].pk], Verb.ACCEPT, ada)
+    decide_edges(project, [edges[1].pk], Verb.ACCEPT, manager)
+    assert {user.username: waiting(project, user) for user in (editor, ada, manager, expert)} == {
+        editor.username: 0, "ada": 0, manager.username: 1, "eve": 1,
+    }  # fmt: skip
+    page = text(client_for(manager).get(INBOX))
+    assert "Waits for a second person 1 Review them" in page
+    assert badge(client_for(manager)) == "1 wait for you"
+    assert "Nothing waits for you" in text(client_for(editor).get(INBOX))
+    second_person.approve(Membership.objects.get(project=project, user=manager), edges[0].pk, manager)
+    assert (waiting(project, manager), waiting(project, expert)) == (0, 0)
+
+
+def test_of_many_that_wait_a_hundred_are_counted_and_few_are_looked_at(project, ada, manager, client_for):
+    pages = [make_page(project) for _ in range(MOST + 2)]
+    edges = [make_edge(project, pages[0], page, status="accepted", reviewed=True) for page in pages[1:]]
+    CandidateEdge.objects.update(waits=True)
+    assert len(edges) > MOST
+    assert waiting(project, manager) == MOST
+    assert f"Waits for a second person {MOST}+" in text(client_for(manager).get(INBOX))
+    assert f"LIMIT {second_person.LOOKED_AT}" in str(
+        second_person.may_approve(Membership.objects.get(project=project, user=manager)).query
+    )

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from linker.models import Role
 from linker.projects.access import member
 from linker.web.page_context import shell
-from review.quality.inbox import inbox_of
+from review.quality.inbox import MOST, inbox_of
 from review.web.views.queue import user_of
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @require_GET
 def inbox(request: HttpRequest, slug: str) -> HttpResponse:
-    """Questions, mentions and links to judge, each with where it is answered."""
+    """Questions, mentions, links to judge and links to approve, each with where it is answered."""
     membership = member(request, slug, needs=Role.EDITOR)
-    found = inbox_of(membership.project, user_of(request))
-    return render(request, "review/inbox.html", shell(membership, "inbox", inbox=found))
+    found = inbox_of(membership, user_of(request))
+    return render(request, "review/inbox.html", shell(membership, "inbox", inbox=found, most=MOST))
 
 
 inbox_urls = [path("inbox/", inbox, name="inbox")]
