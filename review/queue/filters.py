@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_TEXT = 200
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
-BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "reason"})
+BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "look", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 
 

@@ -14,6 +14,7 @@ from review.releases import held_back as held
 from review.releases.rows import ORDER, leaving_edges
 
 SAMPLE = 5
+AT_ONCE = 100  # links that a page looks at, each by itself, before it is shown; of more, once it is there
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 // The button that prints; without a script the browser's menu does.
-for (const button of document.querySelectorAll("[data-print]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => print());
-}
+const show = () => { for (const button of document.querySelectorAll("[data-print]")) button.hidden = false; };
+
+show();
+document.addEventListener("htmx:load", show); // the list may come once more, with what was looked for meanwhile
+document.addEventListener("click", ({ target }) => { if (target.closest("[data-print]")) print(); });

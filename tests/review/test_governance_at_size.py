@@ -17,7 +17,9 @@ from review.decisions import decide_edges
 from review.live.verify import verify
 from review.models import Alert, AlertClosing, Grade, Judgement, RolloutRule, Sample, SampleLink, Verb
 from review.releases import drafts, outgoing
+from review.releases.preview import AT_ONCE
 from tests.factories import lenient_tiers, make_category, make_edge, make_link, make_member, make_page, make_run
+from tests.markup import compact
 from tests.review.test_release import release_of
 
 if TYPE_CHECKING:
@@ -134,3 +136,36 @@ def test_a_page_asks_as_much_for_many_rows_as_for_few(project, client_for, manag
     keep_two(project)
     many = asked()
     assert {page: (few[page], many[page]) for page in PAGES if many[page] > few[page]} == {}
+
+
+def test_the_export_and_a_draft_look_at_no_link_by_itself_where_there_are_many(project, client_for, manager):
+    """Their pages come at once, and ask for what looking at each link finds."""
+    client = client_for(manager)
+
+    def asked(address: str) -> list[str]:
+        client.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(address).status_code == 200
+        return [query["sql"] for query in queries]
+
+    found = []
+    for _ in range(2):
+        for _ in range(AT_ONCE):
+            make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+        make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+        draft = drafts.make_draft(project, manager, {}, drafts.ReleaseFormat.FULL)
+        drafts.fill(draft)
+        addresses = ["/p/shop/export/", f"/p/shop/export/drafts/{draft.pk}/"]
+        found.append([asked(address) for address in addresses])
+        assert not [sql for pages in found[-1] for sql in pages if "leaving" in sql]
+        assert [any("leaving" in sql for sql in asked(f"{address}?look=1")) for address in addresses] == [True, True]
+    few, many = found
+    assert [len(asked) for asked in few] == [len(asked) for asked in many]
+    for address in addresses:
+        page, looked = client.get(address).content.decode(), client.get(f"{address}?look=1").content.decode()
+        assert 'hx-get="?look=1" hx-trigger="load"' in page
+        assert 'hx-get="?look=1"' not in looked
+    assert "More than 100 links are approved" in compact(client.get(addresses[0]).content.decode())
+    assert f"<strong>{2 * AT_ONCE + 2} links</strong> would be exported now" in compact(
+        client.get(f"{addresses[0]}?look=1").content.decode()
+    )

@@ -25,7 +25,7 @@ from linker.web.page_context import shell
 from review.models import Held, Operation, Release, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
 from review.releases import create, diffs, draft_rows, drafts
-from review.releases.preview import count_approved
+from review.releases.preview import AT_ONCE, count_approved
 from review.web.release_forms import ReleaseForm
 from review.web.release_words import in_words
 from review.web.views.queue import user_of
@@ -81,7 +81,11 @@ def _filled(request: HttpRequest, membership: Membership, draft: ReleaseDraft, *
 
 @require_GET
 def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
-    """What a draft adds, changes and removes, and what it holds back, one screen at a time."""
+    """What a draft adds, changes and removes, and what it holds back, one screen at a time.
+
+    What publishing it now would leave behind is looked for with `look`, which the page of a draft with many links asks
+    for itself once it is there.
+    """
     membership = member(request, slug)
     draft = _draft(membership, draft_id)
     asked, after = request.GET, request.GET.get("after", "")
@@ -92,7 +96,9 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         unreviewed="unreviewed" in asked,
     )
     most = MOST_TO_PRINT if "print" in asked else PAGE_SIZE
-    behind = _left_behind(draft)
+    may_look = draft.is_open and draft.filled_at is not None and draft.links <= create.MAX_IN_REQUEST
+    looks = may_look and (draft.links <= AT_ONCE or "look" in asked or chosen["reason"] == Held.CHANGED)
+    behind = drafts.left_behind(draft) if looks else {}
     rows, more = draft_rows.page(draft, chosen, int(after) if is_id(after) else 0, most, behind)
     place = urlencode(
         {name: value for name, value in chosen.items() if value} | ({"print": 1} if most > PAGE_SIZE else {})
@@ -111,8 +117,10 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         held=[(one, draft.held_for.get(one, 0) if draft.is_open else 0) for one in Held],
         judged_bad=draft_rows.count_judged_bad(draft) if draft.is_open else 0,
         behind=len(behind),
+        looks_later=may_look and not looks,
         to_publish=draft.links - len(behind),
         first=place if after else None,
+        here="&".join(part for part in (place, f"after={after}" if is_id(after) else "", "look=1") if part),
         more="&".join(part for part in (place, f"after={more}") if part) if more else "",
         to_print=f"{place}&print=1" if place else "print=1",
         most_to_print=MOST_TO_PRINT if most == PAGE_SIZE else 0,
@@ -125,12 +133,6 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
 
 def _one_of(values: Sequence[str], text: str) -> str:
     return text if text in values else ""
-
-
-def _left_behind(draft: ReleaseDraft) -> dict[int, Held]:
-    """The edges that would be left behind now; none where so many are in the draft that looking takes too long."""
-    is_ready = draft.is_open and draft.filled_at is not None
-    return drafts.left_behind(draft) if is_ready and draft.links <= create.MAX_IN_REQUEST else {}
 
 
 def _run_of(draft: ReleaseDraft) -> object:

@@ -31,7 +31,7 @@ from review.queue.filters import ALL, ExportFilter
 from review.releases import checks, create, held_back, rows, withdrawals
 from review.releases.create import NothingToExport, NumberChanged
 from review.releases.formats.registry import formats_for
-from review.releases.preview import count_approved, preview
+from review.releases.preview import AT_ONCE, count_approved, preview
 from review.releases.rows import Choice
 from review.releases.since import since
 from review.web.release_forms import DownloadForm, FileForm, ReleaseForm
@@ -55,7 +55,8 @@ NO_SUCH_FILE = gettext_lazy("No file was made: the address has an unknown value 
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """GET: what would leave now, and the releases so far. POST: makes the next release.
 
-    The query string narrows the links down as it does in the queue; its held and stale do not apply here.
+    The query string narrows the links down as it does in the queue; its held and stale do not apply here. Where many
+    links are approved, the page looks at each only with `look`, which it asks for itself once it is there.
     """
     if request.method == "POST":
         return _create(request, member(request, slug, needs=Role.EDITOR))
@@ -119,6 +120,9 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
     if before.isdecimal():
         made = made.filter(number__lt=int(before))
     shown = list(made.order_by("-number")[: PAGE_SIZE + 1])
+    approved = count_approved(project, edges, create.MAX_IN_REQUEST + 1)
+    may_look = approved <= create.MAX_IN_REQUEST
+    looks = may_look and (approved <= AT_ONCE or "look" in request.GET)
     context = {
         "project": project,
         "membership": membership,
@@ -132,7 +136,9 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "form": form,
         "download_form": DownloadForm(auto_id="download_%s"),
         "most": create.MAX_IN_REQUEST,
-        "preview": None if _are_too_many(project, edges) else preview(project, edges),
+        "at_once": AT_ONCE,
+        "may_look": may_look,
+        "preview": preview(project, edges) if looks else None,
         "drafts": project.drafts.filter(release=None, discarded_at=None).select_related("back_to", "created_by")[:20],
         "releases": [with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
