@@ -37,12 +37,12 @@ def _counts(project: Project, forms: RunForms) -> dict[str, int | None]:
     """Pages that each side's filters leave, and of the donors those that a pilot takes; None where they cannot be
     read."""
     counts = {
-        side: reads.count_chosen(project, form.chosen()) if form.is_valid() else None
+        side: reads.count_remembered(project, form.chosen()) if form.is_valid() else None
         for side, form in forms.sides.items()
     }
     sample = forms.pilot.chosen() if forms.pilot.is_valid() else None
     if sample is not None and counts["donors"] is not None:
-        donors = reads.count_chosen(project, forms.sides["donors"].chosen(), sample.categories)
+        donors = reads.count_remembered(project, forms.sides["donors"].chosen(), sample.categories)
         counts["pilot"] = min(donors, sample.pages or donors)
     return counts
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from linker.engine.params import MatchParams, PageFilter
 from linker.engine.patterns import PatternError
 from linker.matching.eligibility import eligible_pages
-from linker.pages.listing import PageListFilter, chosen_pages, count_chosen
-from tests.factories import embed, make_category, make_model, make_page, make_project
+from linker.models import RunKind
+from linker.pages.listing import PageListFilter, chosen_pages, count_chosen, count_remembered
+from tests.factories import embed, make_category, make_model, make_page, make_project, make_run
 from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
@@ -134,3 +137,19 @@ def test_a_search_that_finds_missing_pages_alone_leads_to_them(client_for, manag
     assert "Gone" in client.get("/p/shop/pages/?q=gone&show=missing").content.decode()
     for query in ("q=tent", "q=nothing", "q=gone&show=orphans"):
         assert "Show missing pages" not in client.get(f"/p/shop/pages/?{query}").content.decode()
+
+
+def test_a_side_that_has_not_changed_is_not_counted_again_until_a_run_has_written_pages(site):
+    chosen = PageFilter(min_clicks=0)
+
+    def reads() -> tuple[int, int]:
+        with CaptureQueriesContext(connection) as queries:
+            found = count_remembered(site, chosen)
+        return found, sum("linker_page" in query["sql"] for query in queries)
+
+    found, asked = reads()
+    assert (found, asked) == (count_chosen(site, chosen), 1)
+    assert reads() == (found, 0)
+    make_page(site, indexable=True)
+    make_run(site, RunKind.IMPORT_PAGES, finished_at=timezone.now())
+    assert reads() == (found + 1, 1)
