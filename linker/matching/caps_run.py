@@ -33,7 +33,8 @@ class CapsReport(Report):
 
 
 def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> CapsReport:
-    """The work of the run. May run twice."""
+    """The work of the run. May run twice. Ends the run with it: a cap that is set while it works waits for its end, and
+    starts another."""
     project = run.project
     with transaction.atomic():
         lock_project(project.pk)
@@ -46,7 +47,9 @@ def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> Caps
         progress(2, 3, "Taking out what there is no room for")
         out = take_out(project)
         both = in_both()
-    return CapsReport(taken_out=out - both, back=back - both)
+        report = CapsReport(taken_out=out - both, back=back - both)
+        lifecycle.succeed(run.pk, report)
+    return report
 
 
 def start_if_due(run: Run) -> Run | None:
