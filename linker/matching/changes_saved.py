@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from django.db import transaction
 
 from linker.errors import UserError
 from linker.matching import follow_up, replacing
@@ -16,6 +15,7 @@ from linker.matching.edges import save_edges
 from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links_of, standing_run
 from linker.matching.needs import needs_of
+from linker.matching.prepared import prepared
 from linker.matching.result import StayingLinks
 from linker.matching.stale import lock_for_changes, mark_stale_of
 from linker.matching.suppressions import settle
@@ -26,9 +26,10 @@ from linker.models.querysets import OPEN, sql
 from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
-from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
@@ -70,8 +71,12 @@ def save_changes(
     progress(0, STEPS, "Allocating links")
     needs = needs_of(project)
     allocated = allocate_links(project, params, result, needs.first(result.acceptors))
-    with transaction.atomic():
-        _lock_standing(project, standing)
+
+    def write(lock: Callable[[], None]) -> ChangesReport:
+        def lock_standing() -> None:
+            lock()
+            _check_stands(project, standing)
+
         progress(1, STEPS, "Choosing anchors and places")
         saved = save_edges(
             standing,
@@ -80,6 +85,7 @@ def save_changes(
             allocated,
             needs,
             lambda _done: progress(1, STEPS, "Choosing anchors and places"),
+            lock_standing,
             lambda stored: lock_for_changes(project, eligible, stored),
         )
         progress(2, STEPS, "Marking what is no longer proposed")
@@ -94,7 +100,7 @@ def save_changes(
         keep_links_of(standing, np.union1d(donors, closed.donors))
         if result.marks is not None:
             result.marks.keep(standing, changes=report.changes or 0, changed=report.changed_in_all or 0)
-        report = replace(
+        done = replace(
             report,
             links=len(saved.stored),
             opened=saved.new,
@@ -103,13 +109,14 @@ def save_changes(
             seconds=round(time.monotonic() - started, 1),
         )
         follow_up.start(project, (Piece.RULED_OUT, Piece.MOVED, Piece.TURNED), follows=run)
-        lifecycle.succeed(run.pk, report)
-    return report
+        lifecycle.succeed(run.pk, done)
+        return done
+
+    return prepared(project, write)
 
 
-def _lock_standing(project: Project, standing: Run) -> None:
-    """In the transaction that writes: raises UserError where another run stands by now."""
-    lock_project(project.pk)
+def _check_stands(project: Project, standing: Run) -> None:
+    """Raises UserError where another run stands by now."""
     now = standing_run(project)
     if now is None or now.pk != standing.pk:
         raise UserError(

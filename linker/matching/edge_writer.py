@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from linker.models.edge_columns import EDGE_COLUMNS, PAIR_COLUMNS, RUN_COLUMNS, EdgeColumn, Form, Refresh
 from linker.models.querysets import UNDECIDED, sql
 from linker.models.suppression import freed_sql
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_text
-from linker.storage.references import lock_references
+from linker.storage.references import lock_references, lock_referred
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.models import Run
+    from linker.models import Run, Tier
 
 NULL = "\\N"  # as COPY reads it
 PAIR_NAMES, RUN_NAMES = ([column.name for column in columns] for columns in (PAIR_COLUMNS, RUN_COLUMNS))
@@ -90,6 +90,12 @@ class EdgeWriter:
             with lock_references(references), BackgroundCopy() as background:
                 yield background
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+    def hold_settings(self, tiers: Sequence[Tier]) -> None:
+        """Locks the tiers that the edges refer to against deletion, once the project's row is locked. Raises
+        IntegrityError where one is gone."""
+        if not lock_referred("linker_tier", [tier.pk for tier in tiers]):
+            raise IntegrityError("a tier of these edges has been deleted")
 
     def begin(self, rows: NDArray[Any]) -> None:
         """The next edges come from these rows."""

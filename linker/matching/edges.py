@@ -55,13 +55,16 @@ def save_edges(
     allocated: AllocatedLinks,
     needs: Needs,
     progress: Callable[[int], None],
-    lock: Callable[[NDArray[Any]], object],
+    lock: Callable[[], None],
+    lock_edges: Callable[[NDArray[Any]], object],
 ) -> SavedEdges:
     """Stores an edge for each allocated link that has a place, in the caller's transaction.
 
     Undecided edges are refreshed; decided edges, and anchors that an editor wrote, stay. The database takes
-    the rows of some donors while those of the next are made. `lock` is given the rows of FOUND that become edges. It
-    locks what this and the rest of the transaction write of edges that were there before, and nobody waits until then.
+    the rows of some donors while those of the next are made. New rows are written first, which nobody sees. Then `lock`
+    takes what keeps the project's settings as they were read (see linker.matching.prepared), and `lock_edges`, which is
+    given the rows of FOUND that become edges, takes every edge that this and the rest of the transaction write of those
+    that were there before. Nobody waits until then.
     """
     chosen = chosen_pairs(run.project, allocated, needs)
     links = LinkMaker(run.project, params, chosen, allocated, result.phrases)
@@ -90,8 +93,10 @@ def save_edges(
         background.wait()
         writer.send(background)
     stored = chosen.rows[chosen.positions[is_stored]]
+    lock()
+    writer.hold_settings(chosen.tiers.tiers)
     if not writer.are_first:
-        lock(stored)
+        lock_edges(stored)
     writer.refresh()
     if result.staying is None:  # of what changed there is too little to matter to the planner
         analyze("linker_candidateedge")
@@ -124,11 +129,10 @@ def _as_dicts(rows: NDArray[Any]) -> Iterator[dict[str, Any]]:
 def _references(
     run: Run, chosen: ChosenPairs, categories: Iterable[int | None]
 ) -> dict[str, Sequence[int] | NDArray[np.int64]]:
-    """What the edges refer to, by table."""
+    """What the edges refer to, by table, but for the project and its tiers: those who change them need not wait until
+    the settings are locked."""
     return {
-        "linker_project": [run.project_id],
         "linker_run": [run.pk],
-        "linker_tier": [tier.pk for tier in chosen.tiers.tiers],
         "linker_category": [category for category in categories if category],
         "linker_page": np.union1d(chosen.sources, chosen.targets),
     }

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db import transaction
 
 from linker.engine.candidates.registry import bit_of
 from linker.engine.params import MatchParams, Ranking
@@ -19,6 +18,7 @@ from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links
 from linker.matching.known_answers import save_known
 from linker.matching.needs import needs_of
+from linker.matching.prepared import prepared
 from linker.matching.report import ended_report
 from linker.matching.report_types import MatchReport
 from linker.matching.result import FOUND, MatchResult
@@ -31,11 +31,13 @@ from linker.models.querysets import OPEN
 from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
-from linker.storage.locks import lock_edges, lock_project
+from linker.storage.locks import lock_edges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linker.matching.allocation import AllocatedLinks
+    from linker.matching.needs import Needs
     from linker.runs.lifecycle import Progress
 
 ACCEPTORS_AT_A_TIME = 5_000_000
@@ -52,54 +54,68 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchR
 def save_match_result(run: Run, result: MatchResult, progress: Progress) -> MatchReport:
     """Allocates links over the whole run, picks anchors and places and stores the edges, all in one transaction.
 
-    Returns the run's report.
+    The project is locked once anchors and places are known. Returns the run's report.
     """
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, STEPS, "Allocating links")
     needs = needs_of(project)
     lacking = needs.under_linked(result.acceptors)
     allocated = allocate_links(project, params, result, needs.first(result.acceptors))
-    stage = "Choosing anchors and places"
+    return prepared(project, lambda lock: _write(run, params, result, needs, lacking, allocated, lock, progress))
+
+
+def _write(
+    run: Run,
+    params: MatchParams,
+    result: MatchResult,
+    needs: Needs,
+    lacking: int,
+    allocated: AllocatedLinks,
+    lock: Callable[[], None],
+    progress: Progress,
+) -> MatchReport:
+    """In the caller's transaction; see linker.matching.prepared for `lock`."""
+    project, stage = run.project, "Choosing anchors and places"
     progress(1, STEPS, stage)
-    with transaction.atomic():
-        lock_project(project.pk)
-        saved = save_edges(
-            run,
-            params,
-            result,
-            allocated,
-            needs,
-            lambda done: progress(1, STEPS, f"{stage}, {done:,} done"),
-            # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
-            lambda _stored: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}),
-        )
-        if result.known is not None:
-            scores = allocated.eligible["score"][allocated.allocation.chosen]
-            save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
-        progress(3, STEPS, "Marking what is no longer proposed")
-        stale = mark_stale(run, params)
-        replacing.save(run, saved.replaced)
-        settle(project)
-        if project.edges.filter(OPEN).exclude(run=run).exists():
-            keep_apart(project)  # this run did not know the words of suggestions that it left as they are
-        mark_sensitive(project)
-        progress(4, STEPS, "Cleaning up")
-        forget_candidates(project, run)
-        if result.ranking != Ranking.COSINE:
-            save_unallocated(run, allocated, saved.unplaced.pairs)
-        if result.ranker is not None:
-            _save_ranker(run, result.ranker)
-        RunBlock.objects.filter(run=run).delete()
-        keep_links(run)
-        if result.marks is not None:
-            result.marks.keep(run)
-        report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
-        # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
-        # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
-        # been merged, or gone missing, while the run was under way.
-        pieces = (Piece.COUNTS, Piece.RULED_OUT, Piece.MOVED, Piece.TURNED, Piece.PARAGRAPHS, Piece.COMPARISON)
-        follow_up.start(project, pieces, follows=run)
-        lifecycle.succeed(run.pk, report)
+
+    saved = save_edges(
+        run,
+        params,
+        result,
+        allocated,
+        needs,
+        lambda done: progress(1, STEPS, f"{stage}, {done:,} done"),
+        lock,
+        # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
+        lambda _stored: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}),
+    )
+    if result.known is not None:
+        scores = allocated.eligible["score"][allocated.allocation.chosen]
+        save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
+    progress(3, STEPS, "Marking what is no longer proposed")
+    stale = mark_stale(run, params)
+    replacing.save(run, saved.replaced)
+    settle(project)
+    if project.edges.filter(OPEN).exclude(run=run).exists():
+        keep_apart(project)  # this run did not know the words of suggestions that it left as they are
+    mark_sensitive(project)
+    progress(4, STEPS, "Cleaning up")
+    forget_candidates(project, run)
+    if result.ranking != Ranking.COSINE:
+        save_unallocated(run, allocated, saved.unplaced.pairs)
+    if result.ranker is not None:
+        _save_ranker(run, result.ranker)
+    RunBlock.objects.filter(run=run).delete()
+    keep_links(run)
+    if result.marks is not None:
+        result.marks.keep(run)
+    report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
+    # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
+    # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
+    # been merged, or gone missing, while the run was under way.
+    pieces = (Piece.COUNTS, Piece.RULED_OUT, Piece.MOVED, Piece.TURNED, Piece.PARAGRAPHS, Piece.COMPARISON)
+    follow_up.start(project, pieces, follows=run)
+    lifecycle.succeed(run.pk, report)
     return report
 
 

@@ -37,7 +37,7 @@ def lock_references(references: Mapping[str, Sequence[int] | NDArray[np.int64] |
     usual. For use within a transaction.
     """
     locked = all(
-        _lock_in(table, ids) if isinstance(ids, IdsIn) else _lock(table, np.unique(np.asarray(ids, dtype=np.int64)))
+        _lock_in(table, ids) if isinstance(ids, IdsIn) else lock_referred(table, ids)
         for table, ids in references.items()
     )
     if not (locked and may_skip_checks()):
@@ -49,8 +49,9 @@ def lock_references(references: Mapping[str, Sequence[int] | NDArray[np.int64] |
         cursor.execute(*CHECKS_ON)
 
 
-def _lock(table: str, ids: NDArray[np.int64]) -> bool:
+def lock_referred(table: str, ids: Sequence[int] | NDArray[np.int64]) -> bool:
     """Locks rows of a table, by ids in ascending order, against deletion; returns whether all of them exist."""
+    ids = np.unique(np.asarray(ids, dtype=np.int64))
     found = 0
     with connection.cursor() as cursor:
         for first in range(0, len(ids), LOCKED_AT_A_TIME):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from linker.engine.params import MatchParams, Ranking
-from linker.matching import caps_run, finish, standing
+from linker.matching import caps_run, edges, finish, standing
 from linker.matching.standing import start_standing, take_again
 from linker.matching.start import run_match
-from linker.models import Block, CandidateEdge, ExistingLink, Placement, RunKind, RunStatus
+from linker.models import Basis, Block, CandidateEdge, ExistingLink, Placement, RunKind, RunStatus, Tier
 from linker.models.querysets import OPEN
+from linker.projects.policies.tiers import change_tiers
 from linker.runs import lifecycle
 from review import decisions
 from review.live import seeing, verify
@@ -67,6 +68,38 @@ def test_a_match_that_ends_and_a_group_that_is_accepted(project, editor, matched
     assert left.stale or left.status == "accepted"
     run.refresh_from_db()
     assert run.status == RunStatus.SUCCEEDED
+
+
+def test_nobody_waits_while_a_match_chooses_words_and_places(project, editor, matched, monkeypatch):
+    [decision] = _accept(project, editor, matched[0])().decided
+    run = _start(project)
+    met = meet(
+        monkeypatch,
+        lambda: run_match(run),
+        (edges, "_give_best_of_donors"),  # after words and places, which take minutes on a large site
+        lambda: undo(project, editor, decision),
+    )
+    _both_went_well(met)
+    assert not met.waited
+
+
+def test_tiers_that_change_while_a_match_chooses_words_hold_for_what_it_stores(project, manager, monkeypatch):
+    model = make_model()
+    for number in range(8):
+        embed(make_page(project, f"/tents/{number}", title=f"Tent {number}"), [1, number / 8, number % 3, 0], model)
+    tiers = list(Tier.objects.filter(project=project, basis=Basis.COSINE))
+    kept, *dropped = tiers
+    kept.lower_bound = 0.0
+    run = _start(project)
+    met = meet(
+        monkeypatch,
+        lambda: run_match(run),
+        (edges, "_give_best_of_donors"),
+        lambda: change_tiers(project, [kept], dropped, manager),
+    )
+    _both_went_well(met)
+    assert not met.waited
+    assert set(project.edges.values_list("tier", flat=True)) == {kept.pk}, "each of them once, by the new tiers"
 
 
 def test_a_run_that_is_restored_and_a_group_that_is_decided(project, editor, manager, matched, monkeypatch):
