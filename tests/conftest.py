@@ -75,10 +75,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     if not EVERYTHING:
         leave_out(lambda item: item.get_closest_marker("nightly") is not None)
+        sampled = _sampled(items)
+        leave_out(lambda item: item.get_closest_marker("sample") is not None and item not in sampled)
     if config.getoption("--fast"):
         leave_out(_is_slow)
     # The longest first: what comes last is shared out among the processes, test by test.
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def _sampled(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Of each test with many cases as many as its mark `sample` says, spread evenly over them."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample") is not None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    chosen: set[pytest.Item] = set()
+    for found in cases.values():
+        mark = found[0].get_closest_marker("sample")
+        assert mark is not None
+        number = min(mark.args[0], len(found))
+        chosen |= {found[place * len(found) // number] for place in range(number)}
+    return chosen
 
 
 @pytest.hookimpl(trylast=True)

@@ -215,6 +215,7 @@ def test_a_port_in_use_is_said_before_anything_starts(site):
         assert f"Port {port} cannot be used" in _refusal(site, port)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "environment",
     [

@@ -67,6 +67,7 @@ def test_every_command_has_the_options_that_are_written_there(page, line):
     command.create_parser("manage.py", name).parse_args(arguments)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("page", "line"), [pair for pair in SHOWN if pair[1].startswith("make ")])
 def test_every_target_of_make_is_there(page, line):
     words = [word for word in _words(line) if "…" not in word]

@@ -96,6 +96,7 @@ def _started(servers: Servers) -> Pool:
     return running
 
 
+@pytest.mark.nightly
 def test_the_pool_outlasts_a_long_absence_of_postgresql_in_two_lines(servers, pool):
     workers = pool.workers()
     servers.stop_postgres()

@@ -32,6 +32,7 @@ def said(page: str) -> set[str]:
     return {" ".join(unescape(text).split()) for text in texts if WORDS.search(unescape(text))}
 
 
+@pytest.mark.nightly
 def test_every_page_opens_in_german(furnished, manager, client_for, redis_server):  # noqa: F811
     client = client_for(manager)
     for pattern in PATTERNS:

@@ -51,6 +51,7 @@ def start(door: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_door_opens_without_a_key_of_ones_own(door):
     ended = start(door)
@@ -66,6 +67,7 @@ def test_gunicorn_refuses(what):
     assert "Listening at" not in ended.stdout
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_command_refuses_in_one_sentence(what):
     ended = start("manage.py run_workers", **REFUSED[what])

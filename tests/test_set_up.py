@@ -112,6 +112,7 @@ def _reload(servers: Servers) -> None:
         connection.execute("SELECT pg_sleep(0.5)")
 
 
+@pytest.mark.nightly
 def test_a_server_without_pgvector_is_told_with_what_to_do(servers):
     with psycopg.connect(servers.database_url, autocommit=True) as connection:
         if connection.info.server_version < 180000:
@@ -139,6 +140,7 @@ def test_more_can_be_seen_on_request(servers):
     assert "Traceback" in ended.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("database", "text"),
     [

@@ -37,6 +37,7 @@ def wait_for_run(page: Page) -> None:
     page.locator(".badge", has_text="Finished").first.wait_for(timeout=120_000)
 
 
+@pytest.mark.nightly
 def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_processes, tmp_path):
     project = make_project(
         "fernpeak", name="Fernpeak", base_url="https://www.fernpeak.example", model_name="all-MiniLM-L6-v2"

@@ -72,6 +72,7 @@ def speaks(request, page, live_server) -> str:
     return request.param
 
 
+@pytest.mark.nightly
 def test_nothing_is_found_where_a_project_has_nothing_yet(speaks, page, at, manager, sign_in):
     sign_in(manager)
     found = {}

@@ -126,6 +126,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("of_row", [slice(None), slice(9, 29), slice(-4, None), slice(-1, None)])
 @pytest.mark.parametrize("at", [5, 60, 30_000])

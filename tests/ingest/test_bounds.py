@@ -288,6 +288,7 @@ def test_a_great_number_as_a_position_in_json_is_no_fault(project, tmp_path):
     assert pages_with(project, tmp_path / "a.csv", **{"JSON-LD 1": trail % ("9" * 400)})["categories"] == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("length", [pytest.param(20_000, marks=pytest.mark.nightly), 450])
 def test_what_a_file_says_ever_otherwise_and_at_length_is_not_all_remembered(monkeypatch, length):

@@ -58,6 +58,7 @@ def test_a_last_line_without_an_end_is_imported_with_a_warning(project, pages, p
     assert WARNING in said
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-16"])
 @pytest.mark.parametrize("kind", FILES)

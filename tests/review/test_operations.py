@@ -216,6 +216,7 @@ def test_a_body_that_no_browser_sends_is_refused(project, as_editor, body):
     assert post(as_editor, body) == 400
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "changes",
     [

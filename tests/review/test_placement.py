@@ -66,6 +66,7 @@ def accept(edge: CandidateEdge, editor, **ruling: object) -> CandidateEdge:
     return CandidateEdge.objects.select_related("source").get(pk=edge.pk)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("before", "after"), itertools.product(Where, Where))
 def test_a_link_goes_where_the_editor_puts_it_and_undo_puts_it_back(project, editor, before, after):
     edge = suggestion(project, before)

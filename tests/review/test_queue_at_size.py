@@ -44,6 +44,7 @@ def some_edges(project: Project, number: int) -> list[CandidateEdge]:
     return [make_edge(project, donors[n % 3], score=0.81 + n / 1000) for n in range(number)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "query", ["", "status=all", "text=page", "category=1", "tier=1", "order=need", "status=rejected"]
 )
@@ -198,6 +199,7 @@ def mostly_held_back(project: Project) -> Tier:
     return held
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("order", "index"),
     [

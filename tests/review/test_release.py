@@ -245,6 +245,7 @@ def fill(project: Project, edges: int, status: str = EdgeStatus.ACCEPTED) -> Non
         )
 
 
+@pytest.mark.nightly
 def test_memory_stays_small_and_chunks_stay_small_with_many_links(project):
     fill(project, 50_000)
 

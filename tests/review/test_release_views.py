@@ -366,6 +366,7 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
     assert "Nothing is ready to export" in text(response)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "query",
     [

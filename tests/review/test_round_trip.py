@@ -187,6 +187,7 @@ def test_words_that_are_warned_of_are_refused(as_editor, edges):
     assert {status for status, _ in state(edges)} == {"suggested"}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -252,6 +252,7 @@ def test_what_was_decided_just_before_leaving_is_sent(at_queue, edges, live_serv
     assert statuses(edges)[:2] == ["accepted", "accepted"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("end", ["closed", "crashed", "with the whole browser"])
 def test_what_a_window_has_left_that_is_gone_is_offered_and_saved(cut_off, connect, edges, queue_url, browser, end):
     context = cut_off.context

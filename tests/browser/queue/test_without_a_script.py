@@ -53,6 +53,7 @@ def test_everything_can_be_decided_and_undone(plain, edges):
     assert {stored(edge)[0] for edge in edges} == {"suggested"}
 
 
+@pytest.mark.nightly
 def test_the_rest_is_forms_and_links_too(plain, edges, project, queue_url):
     expect(plain.locator("kbd").filter(visible=True)).to_have_count(0)  # no key is promised
     for _ in range(2):
@@ -91,6 +92,7 @@ def test_the_rest_is_forms_and_links_too(plain, edges, project, queue_url):
     expect(plain.get_by_text("You asked maria for an opinion.")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_filters_the_pages_and_the_own_keys_work(plain, edges, queue_url):
     plain.get_by_label("Search").fill(edges[2].target.url.rpartition("/")[2])  # words are found by how they begin
     with plain.expect_navigation():

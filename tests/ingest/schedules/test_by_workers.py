@@ -108,6 +108,7 @@ def test_the_scheduler_of_a_worker_starts_what_is_due_without_a_sweep(site):
     assert Page.objects.count() == 3
 
 
+@pytest.mark.nightly
 def test_the_sweep_of_the_pool_starts_what_redis_has_forgotten(site, worker_processes):
     schedule = scheduled("crawl", site.base, pages_a_second=100)
     come_at(schedule, timezone.now() + timedelta(seconds=1))
@@ -117,6 +118,7 @@ def test_the_sweep_of_the_pool_starts_what_redis_has_forgotten(site, worker_proc
     assert Run.objects.filter(kind=RunKind.FETCH).count() == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "whole_worker",
     [

@@ -99,6 +99,7 @@ def online(project: Project, site: ChangingSite) -> Iterator[SiteServer]:
         yield server
 
 
+@pytest.mark.nightly
 def test_three_weeks(project, schedule, site, run_jobs):
     oracle, fetches = Oracle(), 0
     for day, slot in enumerate(SLOTS[:DAYS]):

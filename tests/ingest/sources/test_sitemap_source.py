@@ -91,6 +91,7 @@ def test_a_feed_is_read_and_never_proves_that_a_page_is_gone():
     assert said.startswith("A feed. Pages in it: 1.")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("part", "why"),
     [("http://elsewhere.example/b.xml", "it is of another site"), ("{base}/barred.xml", "robots.txt bars it")],

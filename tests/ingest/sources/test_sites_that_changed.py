@@ -71,6 +71,7 @@ def test_a_page_that_moved_is_the_same_page_though_no_link_names_its_old_address
     assert missing(crawl.project) == set()
 
 
+@pytest.mark.nightly
 def test_a_page_that_moved_without_a_redirect_is_told_by_its_text_where_no_other_says_the_same(crawl, site):
     told = {path: TEXT.format(path) * 3 for path in ("/p7", "/p8", "/p9")}
     ten = Reply("<!doctype html><html><title>Ten</title><body><main><h1>Ten</h1><p>Ten pegs and no more.</p></main>")

@@ -98,6 +98,7 @@ def test_the_version_is_known_where_nothing_can_be_kept(settings, tmp_path):
     assert len(encoder_for(str(tmp_path / "model"), 1).version) == 12
 
 
+@pytest.mark.nightly
 def test_small_batches_on_several_cores_give_the_vectors_of_one():
     encoder = encoder_for("all-MiniLM-L6-v2", 0)
     texts = [f"Page {number % 17} about {'camping stoves and tents ' * (number % 40)}" for number in range(90)]

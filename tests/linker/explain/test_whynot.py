@@ -573,6 +573,7 @@ def site(project) -> list[Page]:
     return pages
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("params", "expected"),
     [

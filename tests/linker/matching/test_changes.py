@@ -19,10 +19,11 @@ from linker.models.querysets import OPEN
 from linker.runs.lifecycle import RunIsActive
 from tests.factories import embed, make_link, make_model, make_page, make_run
 from tests.follow_ups import follow_up
-from tests.linker.matching.test_ranked import match, site
+from tests.guides import guides_once, make_guides, match, matched_once, site
+from tests.guides import matched_project as project
 
 pytestmark = pytest.mark.django_db
-__all__ = ["site"]
+__all__ = ["guides_once", "matched_once", "project", "site"]
 
 
 def match_changes(project: Project, **options) -> ChangesReport:
@@ -55,7 +56,7 @@ def all_anew(project: Project) -> ChangesReport:
 
 def test_changed_pages_get_what_a_run_over_the_whole_site_gives_them_and_others_stay(project, site):
     pages, _ = site
-    run = match(project)
+    run = standing_run(project)
     before = open_links(project)
     changed = [pages[3], pages[50], pages[77]]
     for page in changed:
@@ -101,7 +102,6 @@ def looked_at(project: Project, **options) -> tuple[int, int]:
 
 def test_donors_are_looked_for_for_new_and_renamed_pages_as_far_as_a_share_of_the_site(project, site):
     pages, _ = site
-    match(project)
     change(pages[3])
     assert looked_at(project) == (1, 1), "another text of a page asks no other page"
     pages[3].h1 = "Tent handbook"
@@ -119,7 +119,7 @@ def test_donors_are_looked_for_for_new_and_renamed_pages_as_far_as_a_share_of_th
 
 def test_the_run_before_goes_on_standing_and_is_kept_with_what_was_found(project, site):
     pages, _ = site
-    run = match(project)
+    run = standing_run(project)
     change(pages[3])
     match_changes(project)
     assert standing_run(project) == run
@@ -132,7 +132,6 @@ def test_the_run_before_goes_on_standing_and_is_kept_with_what_was_found(project
 
 
 def test_nothing_is_done_where_nothing_changed(project, site):
-    match(project)
     before = open_links(project)
     report = match_changes(project)
     assert (report.changed, report.gone, report.donors, report.whole) == (0, 0, 0, None)
@@ -141,7 +140,6 @@ def test_nothing_is_done_where_nothing_changed(project, site):
 
 def test_a_change_is_matched_once(project, site):
     pages, _ = site
-    match(project)
     change(pages[3])
     assert match_changes(project).changed == 1
     assert match_changes(project).changed == 0
@@ -150,7 +148,6 @@ def test_a_change_is_matched_once(project, site):
 @pytest.mark.parametrize("what", ["title", "category", "link", "vector"])
 def test_whatever_a_run_reads_of_a_page_counts_as_a_change(project, site, what):
     pages, _ = site
-    match(project)
     page = pages[5]
     if what == "link":
         make_link(page, pages[6], "another link")
@@ -165,7 +162,7 @@ def test_whatever_a_run_reads_of_a_page_counts_as_a_change(project, site, what):
 
 def test_the_whole_site_is_matched_where_too_much_has_changed(project, site):
     pages, _ = site
-    run = match(project)
+    run = standing_run(project)
     before = open_links(project)
     for page in pages[:30]:
         change(page)
@@ -182,25 +179,25 @@ def test_the_whole_site_is_matched_where_too_much_has_changed(project, site):
 )
 def test_the_whole_site_is_due_again_after_many_changes(project, site, options, whole):
     pages, _ = site
-    match(project)
     change(pages[1])
     assert match_changes(project).whole is None
     change(pages[2])
     assert match_changes(project, **options).whole == whole
 
 
-def test_without_a_run_that_can_be_followed_the_whole_site_is_matched(project, site):
+def test_without_a_run_that_can_be_followed_the_whole_site_is_matched(project):
+    guides = make_guides(project)
     assert match_changes(project).whole == Whole.NO_RUN
     run = match(project)
     run.ranker.version = "trees-0+1"
     run.ranker.save()
-    change(site[0][1])
+    change(Page.objects.get(pk=guides.pages[1]))
     assert match_changes(project).whole == Whole.OTHER_RANKER
     MatchedPages.objects.all().delete()
     assert match_changes(project).whole == Whole.NOT_KEPT
 
 
-def test_it_does_not_run_beside_a_match(project, site):
+def test_it_does_not_run_beside_a_match(project):
     make_run(project, RunKind.MATCH, "running")
     with pytest.raises(RunIsActive, match="already running"):
         start_changes(project)
@@ -208,7 +205,6 @@ def test_it_does_not_run_beside_a_match(project, site):
 
 def test_a_match_that_ends_meanwhile_stands_and_nothing_else_is_changed(project, site):
     pages, _ = site
-    match(project)
     change(pages[3])
     run = start_changes(project, to_queue=False)
     seen = []
@@ -222,10 +218,8 @@ def test_a_match_that_ends_meanwhile_stands_and_nothing_else_is_changed(project,
     assert set(CandidateEdge.objects.filter(OPEN, project=project).values_list("run_id", flat=True)) == {seen[0].pk}
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
     pages, _ = site
-    match(project)
     change(pages[3])
     run = start_changes(project, to_queue=False)
     lost = project.edges.filter(OPEN, source=pages[3]).first().target
@@ -242,10 +236,10 @@ def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
     assert open_links(project)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stage", ["Ranking", "Allocating links", "Marking what is no longer proposed", "Cleaning up"])
 def test_one_that_is_cancelled_or_killed_changes_nothing_and_can_be_done_again(project, site, stage):
     pages, _ = site
-    match(project)
     change(pages[3])
     before, kept = open_links(project), bytes(MatchedPages.objects.get().marks)
     run = start_changes(project, to_queue=False)

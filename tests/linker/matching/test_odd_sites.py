@@ -45,6 +45,7 @@ def pages(
 every_ranking = pytest.mark.parametrize("ranking", list(Ranking))
 
 
+@pytest.mark.sample(12)
 @every_ranking
 @pytest.mark.parametrize(
     "site",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -17,65 +16,25 @@ from linker.engine.ranking.approval import shipped
 from linker.engine.ranking.boosted_trees import TrainedScorer
 from linker.engine.ranking.choose import SUREST
 from linker.engine.ranking.features import FEATURES
-from linker.engine.ranking.other_sites import other_sites_scorer
 from linker.errors import UserError
 from linker.matching.eligibility import eligible_pages
 from linker.matching.ranked import load_site
 from linker.matching.report_types import MatchReport
-from linker.matching.start import run_match
 from linker.matching.tiers import retier
-from linker.models import CandidateEdge, ExistingLink, RunKind, UnallocatedPairs
+from linker.models import CandidateEdge, ExistingLink, UnallocatedPairs
 from linker.reports.match_page import match_page
 from linker.reports.params import param_rows
 from linker.reports.words import report_rows
-from linker.runs import lifecycle
-from tests.factories import embed, make_category, make_link, make_model, make_page
+from tests.factories import make_category
+from tests.guides import guides_once, match, project, site
 
 if TYPE_CHECKING:
     from linker.engine.site import Pairs
-    from linker.models import Page, Project, Run
+    from linker.models import Run
 
 pytestmark = pytest.mark.django_db
 
-TOPICS = ("tent", "stove", "kayak", "rope", "boot", "lamp")
-
-
-def match(project: Project, **params) -> Run:
-    values = MatchParams(**{"ranking": Ranking.LEARNED, "threshold": 0.0, **params}).to_dict()
-    run = lifecycle.start_run(project, RunKind.MATCH, values, to_queue=False)
-    type(run).objects.filter(pk=run.pk).update(status="running")
-    run.refresh_from_db()
-    run_match(run)
-    run.refresh_from_db()
-    return run
-
-
-@pytest.fixture
-def site(project: Project) -> tuple[list[Page], list[tuple[Page, Page]]]:
-    """120 guides whose texts name other guides; four in five of those names are links, the fifth was hidden."""
-    chance = random.Random(4)
-    pages = []
-    for number in range(120):
-        topic = TOPICS[number % len(TOPICS)]
-        name = f"{topic.title()} guide {number}"
-        category = make_category(project, topic.title())
-        pages.append(make_page(project, f"/{topic}/{number}", title=f"{name} | Shop", h1=name, category=category))
-        vector = [0.2 * chance.random() for _ in range(8)]
-        vector[number % len(TOPICS)] += 1
-        embed(pages[-1], vector, make_model(8))
-    hidden = []
-    for number, page in enumerate(pages):
-        others = chance.sample([other for other in pages[number % 6 :: 6] if other != page], 4)
-        lines = [f"About the weather of day {number}."]
-        for other in others:
-            lines.append(f"Please read {other.h1} before you go out.")
-            if chance.random() < 0.2:
-                hidden.append((page, other))
-            else:
-                make_link(page, other, other.h1)
-        page.body = "\n".join(lines)
-        page.save(update_fields=["body"])
-    return pages, hidden
+__all__ = ["guides_once", "project", "site"]
 
 
 def test_hidden_links_come_back_with_the_words_of_the_text(project, site):
@@ -113,22 +72,6 @@ def test_words_of_the_text_keep_to_the_projects_rules_for_anchors(project, site)
     assert max(map(len, said)) <= 12
 
 
-def test_links_that_say_nothing_lend_their_words_to_no_suggestion(project):
-    guide = make_page(project, "/guide", title="Waxing skis", body="All of it.")
-    embed(guide, [1, 0, 0, 0])
-    for number in range(14):
-        page = make_page(project, f"/{number}", title=f"Snow diary {number}", body="Snow fell. Click here for more.")
-        embed(page, [1, number / 50, 0, 0])
-        if number < 8:
-            make_link(page, guide, "click here")
-    match(project, related_per_donor=20)
-    edges = CandidateEdge.objects.filter(target=guide)
-    assert edges
-    said = {edge.anchor.lower() for edge in edges}
-    said |= {other["text"].lower() for edge in edges for other in edge.anchor_alternatives}
-    assert "click here" not in said
-
-
 def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(project, site):
     match(project)
     columns = ("source_id", "target_id", "score")
@@ -145,6 +88,7 @@ def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(
     assert not CandidateEdge.objects.filter(pk=worst.pk, run=third).exists()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ranking", [Ranking.LEARNED, Ranking.FORMULA])
 def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_so(ranking, project, site):
     pages, _ = site
@@ -161,32 +105,6 @@ def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_s
     assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category only"
 
 
-@pytest.fixture
-def tents(project: Project) -> None:
-    """A site without links."""
-    for number in range(12):
-        page = make_page(project, f"/{number}", title=f"Tent number {number}", body="Tents and more tents.")
-        embed(page, [1, number / 10, 0, 0])
-
-
-def test_a_site_without_links_is_ranked_by_the_ranker_that_ships(project, tents):
-    run = match(project)
-    assert run.report["ranking"] == "shipped"
-    assert run.report["edges"] > 0
-    ranker = other_sites_scorer()
-    assert (run.ranker.kind, run.ranker.version) == ("shipped", f"{ranker.version}+{shipped().version}")
-    assert set(CandidateEdge.objects.values_list("ranked_by", flat=True)) == {"learned"}
-    said = match_page(run)
-    assert said.ranked_by == "the built-in ranker (learned from the links of other sites)"
-    assert said.learned_from == f"Learned from {ranker.links:,} links of {ranker.sites} other sites."
-
-
-def test_weights_of_ones_own_keep_the_formula(project, tents):
-    run = match(project, weights={"mention": 2.0})
-    assert run.report["ranking"] == run.ranker.kind == "formula"
-    assert run.ranker.weights["mention"] == 2.0
-
-
 def test_caps_hold_and_nobody_to_link_is_said(project, site):
     match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
     sources = list(CandidateEdge.objects.filter(stale=False).values_list("source_id", flat=True))
@@ -194,16 +112,6 @@ def test_caps_hold_and_nobody_to_link_is_said(project, site):
     project.pages.update(indexable=False)
     with pytest.raises(UserError, match="No page can be a donor"):
         match(project)
-
-
-def test_one_page_and_pages_with_a_zero_vector_end_sensibly(project):
-    page = make_page(project, "/only", body="Nothing to link to here.")
-    embed(page, [1, 0, 0, 0])
-    assert match(project).report["edges"] == 0
-    other = make_page(project, "/zero", body="Nothing at all.")
-    embed(other, [1, 0, 0, 0])
-    other.embeddings.update(vector=[0, 0, 0, 0])
-    match(project)
 
 
 def tier_counts(run: Run) -> dict[str, int]:
@@ -215,6 +123,7 @@ def tier_counts(run: Run) -> dict[str, int]:
 READINGS = ("pk", "tier_id", "placement", "rel", "content_gap")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("basis", ["probability", "quantile", "cosine"])
 def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site, basis):
     type(project).objects.update(tier_basis=basis)

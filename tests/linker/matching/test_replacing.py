@@ -12,36 +12,51 @@ from django.utils import timezone
 from linker.engine.params import Ranking
 from linker.matching.kept_runs import standing_run
 from linker.matching.replacing import most_of, quotas_of, week_of
-from linker.models import Block, CandidateEdge, EdgeStatus, Gate, Page, Replacement, ReplacementEnd
+from linker.models import Block, CandidateEdge, EdgeStatus, Gate, Page, Project, Replacement, ReplacementEnd
 from linker.models.querysets import OPEN
 from review import decisions
 from review.live.verify import verify
 from review.models import PublishedLink, Verb
 from review.releases import create
-from tests.factories import make_link
+from tests.factories import make_link, make_project
+from tests.guides import make_guides, match, project, site
+from tests.kept import kept
 from tests.linker.matching.test_changes import change, match_changes
-from tests.linker.matching.test_ranked import match, site
 from tests.review.test_drafts import back_to, draft_of, out
 from tests.review.test_release import release_of
 
 pytestmark = pytest.mark.django_db
-__all__ = ["site"]
+__all__ = ["project", "site"]
 CAPS = {"inline_per_donor": 1, "related_per_donor": 1}
 
 
-@pytest.fixture
-def full(project, site, editor):
+@pytest.fixture(scope="module")
+def guides_once(django_db_setup, django_db_blocker):
+    with kept(django_db_blocker):
+        yield make_guides(make_project(), 60)
+
+
+@pytest.fixture(scope="module")
+def full_once(guides_once, django_db_blocker):
     """Pages whose room is taken by links that were released: the two least likely of what a run proposed for each."""
-    project.replace_after, project.replace_of_page, project.replace_of_site = 0, 100, 100
-    project.save()
-    project.tiers.update(held=False)
-    match(project, inline_per_donor=3, related_per_donor=7)
-    for donor in sorted(set(project.edges.values_list("source_id", flat=True)))[:20]:
-        mine = project.edges.filter(OPEN, source=donor).order_by("probability", "pk")
-        worst = [*mine.filter(placement="inline")[:1], *mine.filter(placement="related")[:1]]
-        if len(worst) == 2:
-            CandidateEdge.objects.filter(pk__in=[edge.pk for edge in worst]).update(status="accepted", reviewed=True)
-    release_of(project)
+    with kept(django_db_blocker):
+        project = Project.objects.get(pk=guides_once.project)
+        project.replace_after, project.replace_of_page, project.replace_of_site = 0, 100, 100
+        project.save()
+        project.tiers.update(held=False)
+        match(project, inline_per_donor=3, related_per_donor=7)
+        for donor in sorted(set(project.edges.values_list("source_id", flat=True)))[:20]:
+            mine = project.edges.filter(OPEN, source=donor).order_by("probability", "pk")
+            worst = [*mine.filter(placement="inline")[:1], *mine.filter(placement="related")[:1]]
+            if len(worst) == 2:
+                edges = [edge.pk for edge in worst]
+                CandidateEdge.objects.filter(pk__in=edges).update(status="accepted", reviewed=True)
+        release_of(project)
+        yield
+
+
+@pytest.fixture
+def full(full_once, site, project):
     return project
 
 
@@ -150,7 +165,8 @@ def test_links_that_the_site_shows_are_scored_as_if_they_were_not_linked(full):
     assert {one.replaced.published.state for one in found} == {"live"}
 
 
-def test_the_sites_own_links_are_never_replaced(project, site):
+def test_the_sites_own_links_are_never_replaced(project):
+    make_guides(project, 40)
     Page.objects.filter(project=project).update(outlinks=5)
     project.replace_after = 0
     project.save()

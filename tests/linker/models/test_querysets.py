@@ -161,6 +161,7 @@ def test_a_rule_about_pages_has_one_meaning(pages, name):
     assert {page.pk for page in pages if holds(rule, page)} == wanted
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", OF_EDGES)
 def test_a_rule_about_edges_has_one_meaning(edges, name):
     rule, meant = rule_of(name), OF_EDGES[name]

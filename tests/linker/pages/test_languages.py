@@ -242,6 +242,7 @@ def test_a_manager_allows_links_between_languages_and_the_log_says_so(project, c
     assert Change.objects.filter(project=project).latest("pk").after == {"link_languages": True}
 
 
+@pytest.mark.nightly
 def test_a_mixed_site_from_import_to_match_has_no_links_across_languages(project, tmp_path):
     """The real model, which finds the two languages near each other by names and numbers."""
     rows = []

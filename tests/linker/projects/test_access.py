@@ -85,6 +85,7 @@ ONLY_POSTED = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("pattern", [one for one in PATTERNS if one.name in ONLY_POSTED], ids=lambda one: one.name)
 def test_opening_an_address_that_is_only_posted_to_leads_to_the_list_it_belongs_to(
     pattern, project, manager, client_for

@@ -138,6 +138,7 @@ def members(project, name: CohortName) -> set[int]:
     return {edge.pk for edge in edges if (found := reader(edge, [*others, own])) and found.pk == -1}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_saving_and_removing_do_what_the_preview_said(project, seed):
     site, chance = a_site(project, seed=seed), random.Random(seed)

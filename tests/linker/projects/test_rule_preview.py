@@ -49,6 +49,7 @@ def said(response) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", unescape(response.content.decode())).split())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("side", Side.values)
 @pytest.mark.parametrize("pattern", ["/legal/", "/shop/1", "nothing", "."])
 def test_an_exclusion_takes_what_a_look_at_every_suggestion_finds(project, edges, side, pattern):

@@ -298,6 +298,7 @@ def test_a_finish_that_comes_twice_leaves_everything_as_it_was(project):
     assert list(CandidateEdge.objects.order_by("pk").values()) == before
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_processes, monkeypatch):
     site(project, 6000)

@@ -44,6 +44,7 @@ def _all_ended(processes: list[psutil.Process]) -> bool:
     return all(not one.is_running() or one.status() == psutil.STATUS_ZOMBIE for one in processes)
 
 
+@pytest.mark.nightly
 def test_a_killed_pool_leaves_neither_workers_nor_their_jobs(project, worker_processes):
     run = lifecycle.start_run(project, RunKind.EMBED, {})
     with transaction.atomic(), connection.cursor() as cursor:

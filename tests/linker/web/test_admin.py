@@ -138,6 +138,7 @@ def test_every_list_and_every_row_opens(staff, project, decided, model):
     assert staff.get(address(model, "change", row.pk)).status_code == 200
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("model", SHOWN_ONLY)
 def test_what_machines_and_decisions_wrote_is_only_shown(staff, decided, model):
     row = model.objects.first()
@@ -157,6 +158,7 @@ def test_a_list_costs_the_same_queries_however_long_it_is(staff, project, django
         staff.get(address(Page))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("model", GOVERNANCE)
 def test_a_list_of_what_managers_set_costs_the_same_queries_however_long_it_is(
     staff, root, project, decided, model, django_assert_max_num_queries

@@ -12,13 +12,15 @@ from linker.matching.changes_report import ChangesReport, Whole
 from linker.matching.changes_run import run_changes, start_whole_if_due
 from linker.matching.changes_since import changes_since, instead_of, whole_instead
 from linker.matching.changes_start import start_changes
+from linker.matching.kept_runs import standing_run
 from linker.models import MatchedPages, Run, RunKind
 from linker.projects.overview import next_steps, site_figures
 from tests.factories import make_run
-from tests.linker.matching.test_ranked import match, site
+from tests.guides import guides_once, make_guides, match, matched_once, site
+from tests.guides import matched_project as project
 
 pytestmark = pytest.mark.django_db
-__all__ = ["site"]
+__all__ = ["guides_once", "matched_once", "project", "site"]
 
 
 def end(run: Run, report: ChangesReport) -> Run:
@@ -35,7 +37,8 @@ def page_of(client, project) -> str:
     return client.get(reverse("match", args=[project.slug])).content.decode()
 
 
-def test_the_page_says_what_has_come_in_since_pages_were_last_read(project, site, manager, client_for):
+def test_the_page_says_what_has_come_in_since_pages_were_last_read(project, manager, client_for):
+    make_guides(project)
     client = client_for(manager)
     assert "Match only what changed" not in page_of(client, project)
     run = match(project)
@@ -62,7 +65,6 @@ def test_the_page_says_what_has_come_in_since_pages_were_last_read(project, site
 def test_the_button_starts_it_and_shows_it(
     project, site, manager, client_for, redis_server, django_capture_on_commit_callbacks
 ):
-    match(project)
     with django_capture_on_commit_callbacks(execute=True):
         response = client_for(manager).post(reverse("match_changes", args=[project.slug]))
     run = project.runs.get(kind=RunKind.CHANGES)
@@ -73,7 +75,7 @@ def test_the_button_starts_it_and_shows_it(
 
 
 def test_where_the_whole_site_has_to_be_matched_the_page_says_why(project, site, manager, client_for):
-    run = match(project)
+    run = standing_run(project)
     MatchedPages.objects.all().delete()
     assert changes_since(project).whole == Whole.NOT_KEPT
     page = page_of(client_for(manager), project)
@@ -84,7 +86,6 @@ def test_where_the_whole_site_has_to_be_matched_the_page_says_why(project, site,
 
 
 def test_the_pages_of_both_runs_say_why_one_was_over_the_whole_site(project, site, manager, client_for):
-    match(project)
     MatchedPages.objects.all().delete()
     changes = start_changes(project, to_queue=False)
     changes = end(changes, run_changes(changes))
@@ -101,7 +102,6 @@ def test_the_pages_of_both_runs_say_why_one_was_over_the_whole_site(project, sit
 
 
 def test_a_match_that_had_begun_before_is_not_said_to_stand_in(project, site):
-    match(project)
     changes = end(start_changes(project, to_queue=False), ChangesReport(whole=Whole.MUCH_CHANGED))
     other = make_run(project, RunKind.MATCH)
     Run.objects.filter(pk=other.pk).update(created_at=changes.finished_at - timedelta(seconds=1))
@@ -110,7 +110,7 @@ def test_a_match_that_had_begun_before_is_not_said_to_stand_in(project, site):
 
 
 def test_a_run_over_what_changed_takes_the_match_off_the_steps(project, site):
-    run = match(project)
+    run = standing_run(project)
 
     def is_matched() -> bool:
         [step] = [step for step in next_steps(project, site_figures(project)) if step.name == "Match"]

@@ -47,6 +47,7 @@ def test_nobody_but_superusers_gets_in(staff, manager, client_for, name):
     assert Client().get(address(name)).status_code == 302
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("index", [0, 99])
 def test_no_unknown_queue_job_worker_or_scheduler_breaks_the_server(client, name, index):

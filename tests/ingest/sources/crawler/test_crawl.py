@@ -268,6 +268,7 @@ def test_a_limit_ends_a_crawl_which_then_is_not_whole(tmp_path, options, says):
     assert store.connection.execute("SELECT count(*) > 3 FROM reading").fetchone() == (1,)  # what there is, is read
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("refusal", [403, 429])
 def test_a_site_that_refuses_is_never_whole(tmp_path, refusal):
     replies = {"/": page("Home", *(f"/p{n}" for n in range(8)))}

@@ -64,6 +64,7 @@ def test_pages_that_scripts_write_are_left_alone(tmp_path):
     assert set(statuses(store).values()) == {200}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("code", "becomes"), [(301, 404), (302, 302)])
 def test_pages_that_lead_where_made_up_addresses_do_are_gone_if_that_is_for_good(tmp_path, code, becomes):
     with served(site_of(set())) as site:
