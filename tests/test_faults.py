@@ -121,6 +121,7 @@ def test_the_pool_and_its_worker_outlast_a_long_absence_of_redis_in_a_few_lines(
     assert len(pool.lines()) <= 6, pool.lines()
 
 
+@pytest.mark.nightly
 def test_workers_that_are_started_before_postgresql_wait_for_it(servers):
     servers.stop_postgres()
     early = Pool(servers)

@@ -51,7 +51,7 @@ def start(door: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_door_opens_without_a_key_of_ones_own(door):
     ended = start(door)
@@ -59,6 +59,7 @@ def test_no_door_opens_without_a_key_of_ones_own(door):
     assert "SECRET_KEY must be a long random string" in ended.stderr
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("what", REFUSED)
 def test_gunicorn_refuses(what):
     ended = start("gunicorn", **REFUSED[what])

@@ -86,6 +86,7 @@ def test_a_database_that_is_not_there_is_told_without_its_password(servers, url,
     assert "geheim9" not in ended.stderr
 
 
+@pytest.mark.nightly
 def test_a_database_that_does_not_exist_is_told_with_what_to_do(servers):
     ended = servers.manage("migrate", DATABASE_URL=_url(servers, "nowhere"))
     assert ended.stderr.startswith("PostgreSQL has no such database")

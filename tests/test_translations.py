@@ -91,6 +91,7 @@ def test_the_compiled_catalogue_is_that_of_the_source():
     assert {key: text for key, text in compiled.items() if key} == written
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("xgettext") is None, reason="xgettext, from the package gettext, is not installed")
 def test_the_catalogue_has_every_message_of_the_code_and_no_other(tmp_path):
     """Take them in again: see CONTRIBUTING.md, “Words on screen”."""

@@ -30,6 +30,7 @@ def values(ranked: Ranked) -> dict[tuple[int, int], float]:
     return dict(zip(pairs, ranked.probability.tolist(), strict=True))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("ranking", ["learned", "formula"])
 @pytest.mark.parametrize("levels_up", [0, 1])
 def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(ranking, levels_up):

@@ -64,6 +64,7 @@ def test_slices_of_any_size_give_the_same_pairs_and_anchors() -> None:
     assert_same(whole, rank_site(long_site(), replace(OPTIONS, limits=small)))
 
 
+@pytest.mark.nightly
 def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_anchors() -> None:
     site = long_site()
     half = np.asarray(site.unit).astype(np.float16)

@@ -139,6 +139,7 @@ def test_streams_one_after_the_other_and_padding_are_one_file(project, tmp_path)
     assert services.import_file(project, "pages", path)["pages"] == 1
 
 
+@pytest.mark.nightly
 def test_more_rows_than_packed_bytes_can_hold_are_a_bomb(project, tmp_path):
     packed = gzip.compress(HEAD + ROW * 2_400_000)
     assert len(packed) < 200_000

@@ -83,7 +83,7 @@ def _jobs(pool: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return [child for child in children if os.getpgid(child.pid) == child.pid]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [

@@ -86,6 +86,7 @@ def expected(crawl: int) -> dict[tuple[str, str], str]:
     return said
 
 
+@pytest.mark.nightly
 def test_the_crawls_show_every_state_that_a_released_link_can_be_in(site):
     project, crawl = site
     seen = set()

@@ -82,6 +82,7 @@ BACK_WITH_A_CANONICAL = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @given(steps=STEPS)

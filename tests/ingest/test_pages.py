@@ -657,6 +657,7 @@ def test_projects_do_not_see_each_other_s_pages(project, tmp_path):
     assert Page.objects.filter(project=other).count() == 1
 
 
+@pytest.mark.nightly
 def test_a_large_file_is_read_in_bounded_memory(project, tmp_path):
     import tracemalloc
 

@@ -368,6 +368,7 @@ def _step(project: Project, edges: list[CandidateEdge], editor: User, step: tupl
         decide_edges(project, [pk], Verb.EDIT, editor, Ruling(anchor=values[1], overrules=overrules))
 
 
+@pytest.mark.nightly
 @given(
     st.lists(STEPS, min_size=1, max_size=12),
     st.integers(0, 4),

@@ -175,6 +175,7 @@ def everything() -> dict:
     return {"audits": rates, "risks": {**counts, "held": held}, "steps": [step.value for step in NextStep]}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.browser
 @pytest.mark.parametrize("changes", [{}, everything()], ids=["little", "everything"])
 def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewer, tmp_path, settings, changes):

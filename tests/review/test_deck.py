@@ -24,7 +24,7 @@ def deck(client, order: Order, after: str = "") -> tuple[list[CandidateEdge], st
     return [CandidateEdge.objects.get(pk=card["edge"]) for card in found["cards"]], found["next"]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", list(Order))
 def test_the_deck_holds_each_suggestion_once_while_cards_are_decided(project, as_editor, order):
     donors = [make_page(project) for _ in range(5)]

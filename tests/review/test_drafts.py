@@ -574,6 +574,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.nightly
 @given(steps=STEPS)
 @tried(60, phases=[Phase.explicit, Phase.generate])
 def test_what_is_out_is_the_sum_of_what_was_published_whatever_happens(project, editor, steps):

@@ -35,6 +35,7 @@ def mixed(project):
     return project
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "chosen",
     [

@@ -112,6 +112,7 @@ def addresses(project: Project) -> list[str]:
     return [f"/p/shop/{page.format(**named)}" for page in PAGES]
 
 
+@pytest.mark.nightly
 def test_a_page_asks_as_much_for_many_rows_as_for_few(project, client_for, manager):
     lenient_tiers(project)
     client = client_for(manager)

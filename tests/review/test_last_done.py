@@ -51,6 +51,7 @@ def held(project, editor) -> list[int]:
     return [one.edge.pk for one in recent_work(project, editor)]
 
 
+@pytest.mark.nightly
 def test_all_of_it_is_listed_and_an_undo_that_names_nothing_takes_it_back_one_by_one(project, editor, done, as_editor):
     assert held(project, editor) == done[::-1]
     assert [one.says for one in recent_work(project, editor)] == [

@@ -175,6 +175,7 @@ def test_the_export_page_says_the_day_and_shows_no_other(berlin, client_for, edi
     assert answer.context["preview"].links == 1
 
 
+@pytest.mark.nightly
 def test_few_new_ones_among_many_are_found_by_the_index_of_their_day(project, editor):
     mostly_held_back(project)
     with connection.cursor() as cursor:

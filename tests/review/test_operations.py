@@ -196,6 +196,7 @@ def test_a_key_is_its_editors_own(project, edge, as_editor, client_for):
     assert (status(edge), status(other)) == ("accepted", "accepted")
 
 
+@pytest.mark.nightly
 def test_a_request_holds_200_operations_at_most(project, as_editor):
     sent = [operation("undo", of=str(uuid4())) for _ in range(MAX_OPERATIONS + 1)]
     assert post(as_editor, {"operations": sent}) == 400

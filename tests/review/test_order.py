@@ -121,6 +121,7 @@ def test_managers_set_the_usual_order_and_where_gaps_go_and_it_is_logged(
     assert client_for(outsider).post(address, sent).status_code == 404
 
 
+@pytest.mark.nightly
 def test_most_needed_first_reads_the_list_off_an_index(project, editor):
     donors = [make_page(project) for _ in range(20)]
     target = make_page(project)

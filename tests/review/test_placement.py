@@ -228,6 +228,7 @@ def test_new_tiers_leave_an_accepted_link_where_it_was_put(project, editor, befo
 # The words that were picked.
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_words_picked_at_a_later_place_stand_there(project, editor, as_editor, at):
     edge = suggestion(project, Where.TEXT, anchor="boots again")
@@ -248,6 +249,7 @@ def test_words_picked_for_a_link_beside_the_text_move_it_there(project, editor):
     assert (moved.span_start, moved.span_end) == places()[2]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "span", [(0, 4), (5, 9), (0, 10**9), (10**9, 10**9 + 10), (len(BODY) - 3, len(BODY) + 7), (1, 2), (3, 3), (9, 4)]
 )
@@ -292,6 +294,7 @@ def test_the_same_words_at_another_place_are_a_wish_that_is_kept(project, editor
     assert (moved.anchor, columns(edge)["span_start"]) == (PHRASE, places()[0][0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mode", list(Mode))
 def test_a_later_match_leaves_an_accepted_link_where_it_was_put(project, editor, mode):
     pages = small(project, "a", "b")

@@ -137,6 +137,7 @@ def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
     assert "unknown: tier, status" in text(page)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
 def test_a_value_that_the_queue_leaves_out_is_refused_by_the_export_that_it_leads_to(project, as_editor, bad):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)

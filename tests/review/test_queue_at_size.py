@@ -44,7 +44,7 @@ def some_edges(project: Project, number: int) -> list[CandidateEdge]:
     return [make_edge(project, donors[n % 3], score=0.81 + n / 1000) for n in range(number)]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "query", ["", "status=all", "text=page", "category=1", "tier=1", "order=need", "status=rejected"]
 )
@@ -199,7 +199,7 @@ def mostly_held_back(project: Project) -> Tier:
     return held
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("order", "index"),
     [
@@ -219,6 +219,7 @@ def test_the_open_list_is_read_off_its_index_however_much_is_held_back(project, 
     assert "Sort" not in plans[0], plans[0]
 
 
+@pytest.mark.nightly
 def test_a_count_by_probability_stops_in_its_index_however_many_are_as_likely(project, editor, monkeypatch):
     mostly_held_back(project)
     monkeypatch.setattr(counts, "MOST", 500)

@@ -174,6 +174,7 @@ def test_what_proves_sensitive_only_when_it_leaves_does_not_stop_the_others(proj
     assert (release.links, release.held) == (1, 1)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("links", ["0", "-1", "many", "9" * 40, "\0"])
 def test_a_number_that_no_page_showed_exports_nothing(project, as_editor, links):
     make_edge(project, status=EdgeStatus.ACCEPTED)
@@ -283,6 +284,7 @@ def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, un
     assert release.filters == {"status": status}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -343,6 +345,7 @@ def test_the_other_files_have_a_status_of_their_own(project, as_editor, unlike):
     assert '<input type="hidden" name="status"' not in page
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "query", ["category=999", "category=999999", "tier=0", "status=rejected", "donor=99999999999999999999"]
 )
@@ -366,7 +369,7 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
     assert "Nothing is ready to export" in text(response)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "query",
     [
@@ -414,6 +417,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.nightly
 @tried(25)
 @given(query=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4))
 def test_no_query_string_is_an_error_of_the_program(project, as_editor, query):

@@ -214,6 +214,7 @@ def test_a_row_that_cannot_be_read_is_named_and_left_out(as_editor, edges, chang
     assert [status for status, _ in state(edges)][:2] == ["suggested", "accepted"]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -56,6 +56,7 @@ def applied(project):
 BARRED = {("a", "b"), ("a", "outside"), ("inside", "b"), ("inside", "outside")}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ranking", ["cosine", "formula"])
 def test_a_pair_is_kept_from_a_match_and_from_the_queue_until_it_is_removed(
     project,

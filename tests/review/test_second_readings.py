@@ -314,6 +314,7 @@ def test_the_team_page_names_both_answers_where_they_differ(project, edge, bo, m
     assert "Rejected (poor anchor)" in page
 
 
+@pytest.mark.nightly
 def test_the_deck_and_the_team_page_ask_as_much_for_many_as_for_few(project, ada, bo, manager, client_for):
     def more(number: int) -> None:
         for _ in range(number):

@@ -75,7 +75,7 @@ def shop(project) -> dict[str, Page]:
     return pages
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("reason", RULED_OUT)
 def test_a_reason_takes_what_it_rules_out_out_of_the_queue_and_of_the_next_match_until_it_is_undone(
     project, shop, editor, reason
@@ -118,7 +118,7 @@ def test_one_key_rules_out_the_pair_alone_and_a_second_one_what_the_reason_names
     assert len(listed(project, editor)) == 2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("reach", "end"),
     [

@@ -237,6 +237,7 @@ def test_the_order_of_the_pages_does_not_matter():
     assert len(forward) == 10
 
 
+@pytest.mark.nightly
 def test_five_times_the_pages_are_five_times_the_work():
     """All pages have one name and one folder: no pairs are gone through one by one."""
 

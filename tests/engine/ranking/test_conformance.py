@@ -84,6 +84,7 @@ def test_a_single_page_has_nothing_to_link_to(name: str) -> None:
     assert len(rank_site(made_site(1), options(name))) == 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_page_whose_vector_is_not_finite_counts_as_one_without_a_vector(name: str, bad: float) -> None:
     site = made_site(60)

@@ -30,6 +30,7 @@ def unlinked(site: Site) -> Site:
     return without(site, np.ones(len(site.links), dtype=bool))
 
 
+@pytest.mark.nightly
 def test_the_shipped_ranker_is_what_training_on_the_links_gives(tmp_path: Path) -> None:
     again = tmp_path / "links.json.gz"
     again.write_bytes(gzip.compress(json.dumps(learned([])).encode()))

@@ -28,6 +28,7 @@ def depth(html: str) -> int:
     return max(depths, default=0)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("html", DEEP.values(), ids=DEEP)
 def test_no_page_is_nested_deeper_than_browsers_nest(html):
     assert depth(html) <= 2 * MAX_DEPTH + 10  # an item or a cell may be within each
@@ -71,6 +72,7 @@ ODD = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("html", ODD.values(), ids=ODD)
 def test_odd_pages_are_read(html):
     page = read_page(html, URL, SiteTemplate.learn([(URL, html)] * 3))

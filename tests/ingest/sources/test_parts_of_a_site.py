@@ -66,6 +66,7 @@ def missing(project) -> set[str]:
     return {url.removeprefix(project.base_url) for url in found.values_list("url", flat=True)}
 
 
+@pytest.mark.nightly
 def test_a_sitemap_of_a_part_leaves_the_pages_and_links_of_the_crawl(site, project):
     fetch(source_of(project, "crawl"))
     site.replies["/part.xml"] = Reply(sitemap(f"{site.base}/c"), kind="application/xml")
@@ -79,6 +80,7 @@ def test_a_sitemap_of_a_part_leaves_the_pages_and_links_of_the_crawl(site, proje
     assert set(gone.values_list("source__title", flat=True)) == {"C"}
 
 
+@pytest.mark.nightly
 def test_a_page_that_another_source_holds_is_not_gone(site, project):
     fetch(source_of(project, "crawl"))
     site.replies["/part.xml"] = Reply(sitemap(f"{site.base}/a", f"{site.base}/c"), kind="application/xml")
@@ -89,6 +91,7 @@ def test_a_page_that_another_source_holds_is_not_gone(site, project):
     assert missing(project) == {"/c"}
 
 
+@pytest.mark.nightly
 def test_what_a_removed_source_held_is_no_longer_held(site, project):
     crawl = source_of(project, "crawl")
     fetch(crawl)
@@ -117,6 +120,7 @@ def test_a_crawl_of_some_addresses_leaves_the_pages_of_a_file(site, project, tmp
     assert missing(project) == {"/b"}
 
 
+@pytest.mark.nightly
 def test_a_part_that_shrinks_is_measured_by_what_it_held(site, project):
     paths = ["/", *(f"/p{n}" for n in range(24))]
     site.replies |= {path: page(f"Page {path}", "/p1") for path in paths}
@@ -130,6 +134,7 @@ def test_a_part_that_shrinks_is_measured_by_what_it_held(site, project):
     assert SourcePage.objects.filter(source=part).count() == 25
 
 
+@pytest.mark.nightly
 def test_an_upgrade_notes_what_each_source_was_the_last_to_see(site, project):
     crawl = source_of(project, "crawl")
     fetch(crawl)
@@ -143,6 +148,7 @@ def test_an_upgrade_notes_what_each_source_was_the_last_to_see(site, project):
     assert set(held) == {(crawl.pk, "Home"), (crawl.pk, "B"), (part.pk, "A"), (part.pk, "C")}
 
 
+@pytest.mark.nightly
 def test_a_sitemap_whose_pages_link_to_no_known_page_is_imported(site, project):
     site.replies |= {
         "/lonely": page("Lonely", "/nobody-knows"),

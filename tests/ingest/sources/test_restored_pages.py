@@ -50,6 +50,7 @@ def test_pages_come_back_with_their_links_and_suggestions(project, part):  # noq
     assert missing(project) == {"/b", "/c"}, "the next whole fetch decides"
 
 
+@pytest.mark.nightly
 def test_what_another_fetch_marked_stays(site, project, part):  # noqa: F811
     _run, first, _links = fetch(part)
     site.replies["/part.xml"] = Reply(sitemap(f"{site.base}/b"), kind="text/xml")

@@ -100,6 +100,7 @@ def test_a_page_that_moved_without_a_redirect_is_told_by_its_text_where_no_other
     assert len(known(crawl)) == 31 + 4
 
 
+@pytest.mark.nightly
 def test_a_page_that_an_event_tells_of_is_read_though_nothing_leads_to_it(crawl, site):
     site.replies["/told"] = page("Told of")
     call_command("page_event", "shop", "created", f"{site.base}/told", stdout=StringIO())
@@ -107,6 +108,7 @@ def test_a_page_that_an_event_tells_of_is_read_though_nothing_leads_to_it(crawl,
     assert known(crawl)["/told"] == ["live", "Told of"]
 
 
+@pytest.mark.nightly
 def test_a_page_that_lost_its_last_link_is_an_orphan_and_one_that_answers_404_was_removed(crawl, site):
     del site.replies["/p8"]
     site.replies["/"] = page("Home", *(path for path in PAGES if path not in ("/p7", "/p8")))
@@ -130,6 +132,7 @@ def test_a_redirect_in_a_circle_is_no_page_and_a_page_that_turns_into_one_leads_
     assert known(crawl)["/p7"] == ["live", "Page /p7"]
 
 
+@pytest.mark.nightly
 def test_what_is_gone_for_long_is_not_asked_for_again(crawl, site):
     del site.replies["/p8"]
     site.replies["/"] = page("Home", *(path for path in PAGES if path != "/p8"))
@@ -140,6 +143,7 @@ def test_what_is_gone_for_long_is_not_asked_for_again(crawl, site):
     assert site.asked["/p8"] == asked
 
 
+@pytest.mark.nightly
 def test_a_site_restored_from_a_backup_has_its_pages_where_they_were(crawl, site):
     moved = Page.objects.get(url=f"{site.base}/p7")
     before = site.replies["/p7"], site.replies["/"]
@@ -154,6 +158,7 @@ def test_a_site_restored_from_a_backup_has_its_pages_where_they_were(crawl, site
     assert (missing(crawl.project), len(known(crawl))) == (set(), 31)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "layout", ["", pytest.param("Shop for tents and what belongs to them. ", marks=pytest.mark.nightly)]
 )
@@ -167,6 +172,7 @@ def test_a_form_in_the_sites_own_layout_replaces_no_text(crawl, site, layout):
     assert known(crawl) == before
 
 
+@pytest.mark.nightly
 def test_pages_without_any_text_replace_no_texts(crawl, site):
     for path in PAGES[:12]:
         site.replies[path] = Reply(f"<html><title>Page {path}</title><body><div id=app></div>")
@@ -192,6 +198,7 @@ def test_a_site_half_of_which_answers_404_is_not_imported(crawl, site):
     assert "holds 19 pages that answer where the source had 31" in run.error
 
 
+@pytest.mark.nightly
 def test_links_to_a_page_that_does_not_answer_this_time_are_listed(crawl, site):
     site.before = lambda path: Reply("Down", 500) if path == "/p3" else None
     fetch(crawl)
@@ -202,6 +209,7 @@ def test_links_to_a_page_that_does_not_answer_this_time_are_listed(crawl, site):
     assert known(crawl)["/p3"] == ["live", "Page /p3"], "a bad hour takes no page away"
 
 
+@pytest.mark.nightly
 def test_links_of_menus_can_be_left_out_of_the_list(crawl, site):
     menu = "<nav><a href='/old'>Old</a></nav>"
     site.replies |= {path: Reply(f"<html><title>{path}</title><body>{menu}<main><p>Text.</p></main>") for path in PAGES}
@@ -214,6 +222,7 @@ def test_links_of_menus_can_be_left_out_of_the_list(crawl, site):
     assert link.source == f"{site.base}/p1"
 
 
+@pytest.mark.nightly
 def test_a_sitemap_that_cannot_be_read_is_named(crawl, site):
     site.replies |= {
         "/robots.txt": Reply(f"Sitemap: {site.base}/map.xml", kind="text/plain"),
@@ -228,6 +237,7 @@ def test_a_sitemap_that_cannot_be_read_is_named(crawl, site):
     assert not report_of(again).unread_sitemaps, "nobody named one, so there need not be any"
 
 
+@pytest.mark.nightly
 def test_a_site_that_refuses_everything_is_said_to(crawl, site):
     site.before = lambda path: Reply("Busy", 503)
     run = lifecycle.execute(start_fetch(crawl, steps=False, to_queue=False).pk, run_fetch)
@@ -235,6 +245,7 @@ def test_a_site_that_refuses_everything_is_said_to(crawl, site):
     assert "503" in run.error
 
 
+@pytest.mark.nightly
 def test_a_sitemap_does_not_take_away_the_clicks_that_a_crawl_knows(crawl, site):
     page_seven = Page.objects.get(url=f"{site.base}/p7")
     assert page_seven.crawl_depth == 1

@@ -46,6 +46,7 @@ def test_any_text_has_a_digest(text):
     assert len(digest(text)) == 32
 
 
+@pytest.mark.nightly
 def test_unchanged_text_is_never_embedded_again(project):
     project = make_project("embedded", model_name="all-MiniLM-L6-v2")
     tent = make_page(project, "/tent", body="A dome tent for two people with a light aluminium frame.")

@@ -125,7 +125,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     return chosen
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "values",
     [

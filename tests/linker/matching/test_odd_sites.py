@@ -92,6 +92,7 @@ def test_a_vector_with_nan_does_not_get_into_the_database(project):
         embed(make_page(project), [math.nan, 0, 0, 0])
 
 
+@pytest.mark.sample(2)
 @every_ranking
 def test_links_from_every_page_to_one_and_to_themselves_are_no_trouble(project, ranking):
     site = pages(project, 30)

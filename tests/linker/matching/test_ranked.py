@@ -72,6 +72,7 @@ def test_words_of_the_text_keep_to_the_projects_rules_for_anchors(project, site)
     assert max(map(len, said)) <= 12
 
 
+@pytest.mark.nightly
 def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(project, site):
     match(project)
     columns = ("source_id", "target_id", "score")
@@ -123,7 +124,7 @@ def tier_counts(run: Run) -> dict[str, int]:
 READINGS = ("pk", "tier_id", "placement", "rel", "content_gap")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("basis", ["probability", "quantile", "cosine"])
 def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site, basis):
     type(project).objects.update(tier_basis=basis)
@@ -140,6 +141,7 @@ def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site
     assert len(inline) == len(set(inline))
 
 
+@pytest.mark.nightly
 def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_run(project, site):
     match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
     run = match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10, threshold=0.5)
@@ -166,6 +168,7 @@ def test_the_ranker_that_is_kept_scores_as_the_one_that_ranked(project, site):
     assert ((kept.probability(kept.raw(features)) >= 0) & (kept.probability(kept.raw(features)) <= 1)).all()
 
 
+@pytest.mark.nightly
 def test_the_optimal_mode_reports_its_gain_over_best_first(project, site):
     best = match(project, related_per_donor=1, inline_per_donor=1, per_target=2, pool=10)
     optimal = match(project, related_per_donor=1, inline_per_donor=1, per_target=2, pool=10, mode=Mode.OPTIMAL)
@@ -213,6 +216,7 @@ def test_reasons_that_do_not_speak_of_the_pair_teach_nothing_about_it(project, s
     assert pairs(loaded.site.forbidden) == {(edge.source_id, edge.target_id) for edge in edges[4:]}
 
 
+@pytest.mark.nightly
 def test_decisions_bend_the_probabilities_and_the_run_says_on_how_many_it_stands(project, site):
     first = match(project)
     assert first.report["approval"]["decisions"] == 0

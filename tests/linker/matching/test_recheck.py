@@ -69,7 +69,7 @@ def test_a_suggestion_says_when_it_was_verified_last(project, matched):
     assert verified_at(edge) == verified(project)[edge.pk % SLICES] > edge.updated_at
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

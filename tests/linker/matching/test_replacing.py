@@ -81,6 +81,7 @@ def test_a_full_page_gets_better_links_in_place_of_released_ones(full):
     assert not extra.exists()  # nothing else: these pages have no room
 
 
+@pytest.mark.nightly
 def test_a_higher_gain_leaves_fewer_and_none_is_proposed_where_it_is_off(full):
     match(full, **CAPS)
     usual = len(proposed(full))
@@ -111,6 +112,7 @@ def test_the_quotas_of_a_page_and_of_the_site_hold(full):
     assert len(proposed(full)) == most_of(5, PublishedLink.objects.count()) < len(by_donor)
 
 
+@pytest.mark.nightly
 def test_what_was_replaced_this_week_counts(full, editor):
     full.replace_of_page = full.replace_of_site = 1
     full.save()
@@ -129,6 +131,7 @@ def test_what_was_replaced_this_week_counts(full, editor):
     assert len(proposed(full)) == 1
 
 
+@pytest.mark.nightly
 def test_young_links_links_with_a_gate_and_links_somebody_sees_to_stay(full, editor):
     full.replace_after = 1
     full.save()

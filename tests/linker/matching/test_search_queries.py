@@ -110,6 +110,7 @@ def test_the_project_s_setting_says_how_much_queries_weigh(project, site, blend,
         ]
 
 
+@pytest.mark.nightly
 def test_from_the_sample_s_files_to_an_anchor_that_people_searched_for():
     crawl = find_crawl(SAMPLE)
     project = make_project("fernpeak", base_url=crawl.base_url)

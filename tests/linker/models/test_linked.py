@@ -76,6 +76,7 @@ def test_the_link_nearest_to_the_text_is_named_on_the_card(project):
 # ---------------------------------------------------------------------------------------------------------- a run
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("block", [*BESIDE, Block.CONTENT])
 def test_a_pair_linked_beside_the_text_is_not_proposed_for_there(project, block):
     pages = small(project, "a", "b")
@@ -94,6 +95,7 @@ def test_a_link_of_the_navigation_or_footer_keeps_nothing_away(project, block):
     assert pairs(project) == {("a", "b"), ("b", "a")}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("block", BESIDE)
 def test_a_pair_linked_beside_the_text_may_be_proposed_for_the_text(project, block):
     pages = small(project, "a", "b")

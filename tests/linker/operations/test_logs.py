@@ -119,7 +119,7 @@ def output_of(**environment: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "environment",
     [{}, {"LOG_FORMAT": "json"}, {"PRODUCTION": "1"}, {"LOG_LEVEL": "DEBUG"}, {"DEBUG": "1", "LOG_LEVEL": "INFO"}],
@@ -135,6 +135,7 @@ def test_what_breaks_in_a_view_or_in_a_job_tells_no_secret_and_no_local_variable
         assert secret not in output, output[max(0, output.find(secret) - 300) :][:600]
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_lines_in_json_stay_json():
     lines = [line for line in output_of(LOG_FORMAT="json").splitlines() if line.startswith("{")]

@@ -161,6 +161,7 @@ def pairs_by_language(project) -> set[tuple[str, str]]:
     return set(edges.values_list("source__own_language", "target__own_language"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA, Ranking.LEARNED])
 def test_no_ranking_links_pages_in_different_languages_unless_the_project_says_so(project, bilingual, ranking):
     for one, other in zip(bilingual, bilingual[2:], strict=False):

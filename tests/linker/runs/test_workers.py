@@ -60,6 +60,7 @@ def test_a_killed_pool_leaves_neither_workers_nor_their_jobs(project, worker_pro
     assert run.status == RunStatus.RUNNING, "the next pool takes it up"
 
 
+@pytest.mark.nightly
 def test_a_hangup_stops_the_pool_in_order(worker_processes):
     pool = worker_processes(1)
     assert _soon(lambda: any(_is_worker(one) for one in _family(pool.pid)), 40)

@@ -122,6 +122,7 @@ class Walk:
         self.random.choice([*moves, self.score, self.score, self.delete, self.add_up, *rare])()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(5))
 def test_after_any_writes_what_is_kept_is_what_is_counted(project, seed):

@@ -67,6 +67,7 @@ def roles() -> dict[str, str]:
     return dict(Membership.objects.values_list("project__slug", "role"))
 
 
+@pytest.mark.nightly
 def test_the_first_sign_in_makes_an_account_with_the_roles_of_its_groups(signing_in):
     make_project("other")
     signing_in.person("nina", "editors", "leads", "people who cook")
@@ -257,6 +258,7 @@ def test_nobody_is_sent_to_another_site_afterwards(signing_in):
     assert answer.url == "/"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

@@ -40,6 +40,7 @@ def test_the_pages_have_no_second_address_in_the_administration(client):
     assert client.get("/admin/django_rq/dashboard/").status_code == 404
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", NAMES)
 def test_nobody_but_superusers_gets_in(staff, manager, client_for, name):
     for one in (staff, client_for(manager)):

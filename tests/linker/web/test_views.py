@@ -72,6 +72,7 @@ def test_a_page_and_a_run_show_their_rows(full, viewer, client_for):
     assert "no cap" in run
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["project", "pages", "runs", "projects"])
 def test_lists_ask_as_many_questions_for_many_rows_as_for_few(
     name, project, viewer, client_for, django_assert_max_num_queries

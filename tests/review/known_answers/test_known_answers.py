@@ -129,6 +129,7 @@ def test_it_comes_in_the_lists_that_would_have_held_it(project, donor, edge, kno
         assert known.pk not in cards(client, query), query
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("what", ["link", "text", "acceptor", "suggested", "stale", "sensitive", "tier"])
 def test_it_is_not_shown_where_the_answer_is_known_no_more(project, donor, edge, known, ada, client_for, what):
     gone = timezone.now()
@@ -335,6 +336,7 @@ def test_other_tiers_are_read_for_it_too(project, known, manager):
     assert known.tier == highest
 
 
+@pytest.mark.nightly
 def test_the_deck_asks_as_much_for_many_as_for_few(project, donor, ada, client_for):
     def more(number: int) -> None:
         for _ in range(number):

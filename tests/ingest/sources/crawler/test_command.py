@@ -79,6 +79,7 @@ def test_the_pages_without_text_are_completed_and_nothing_else_is_changed():
     assert Page.objects.count() == 3
 
 
+@pytest.mark.nightly
 def test_pages_without_text_have_the_statuses_that_were_answered_and_none_is_added():
     replies = {
         "/moved": redirect("/new"), "/new": page("New"),
@@ -104,6 +105,7 @@ def test_pages_without_text_have_the_statuses_that_were_answered_and_none_is_add
     ]
 
 
+@pytest.mark.nightly
 def test_pages_without_text_that_are_all_gone_are_said_to_be():
     with served({}) as site:
         project = make_project("shop", base_url=site.base)

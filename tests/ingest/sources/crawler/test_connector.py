@@ -56,6 +56,7 @@ def test_a_cancelled_crawl_stops_and_goes_on_when_it_is_run_again():
         assert store.noted("stopped_by") == ""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.nightly)])
 def test_a_crawler_that_is_killed_goes_on_by_itself_and_says_so_if_that_does_not_help(times):
     replies = {"/": page("Home", *(f"/p{n}" for n in range(60)))} | {f"/p{n}": page(f"P {n}") for n in range(60)}

@@ -228,6 +228,7 @@ def test_the_next_fetch_asks_only_for_what_has_changed(tmp_path):
 # ------------------------------------------------------------------------------------------------- kills and limits
 
 
+@pytest.mark.nightly
 def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(tmp_path):
     replies = {"/": page("Home", *(f"/p{n}" for n in range(60)))} | {f"/p{n}": page(f"P {n}") for n in range(60)}
     reached = threading.Event()
@@ -254,6 +255,7 @@ def test_a_crawl_ends_with_the_process_that_began_it(tmp_path):
         assert process.wait(20) == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("options", "says"),
     [({"max_pages": 5}, "limit of 5 pages"), ({"max_megabytes": 1, "concurrent": 1}, "limit of 1 MB")],
@@ -295,6 +297,7 @@ def test_a_name_that_leads_into_a_network_is_refused(tmp_path):
     assert "localhost is at" in store.noted("stopped_by")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_an_address_that_may_not_be_asked_is_said_to_be_private_and_what_permits_it(tmp_path, host):
     with served({"/": page("Home")}) as site:

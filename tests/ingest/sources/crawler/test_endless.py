@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from ingest.fetching.report import FetchReport, sentences
 from ingest.sources.connectors.crawler.frontier import LONGEST_SERIES
 from ingest.sources.store import CALENDAR
@@ -36,6 +38,7 @@ def test_months_that_lead_to_nothing_but_months_are_not_followed_for_ever(tmp_pa
     assert store.noted("is_whole")
 
 
+@pytest.mark.nightly
 def test_a_list_that_leads_to_new_pages_is_followed_to_its_end(tmp_path):
     last = LONGEST_SERIES * 2
     lists = {f"/list/{n}": page(f"List {n}", f"/list/{n + 1}", f"/item/{n}") for n in range(1, last)}

@@ -57,6 +57,7 @@ def shop(**more: dict[str, object]) -> dict[str, Reply]:
     return replies
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_texts_and_links_that_scripts_write_are_read(tmp_path, monkeypatch):
     monkeypatch.setenv("CHROMIUM", CHROMIUM or "")

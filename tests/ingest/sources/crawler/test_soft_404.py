@@ -24,6 +24,7 @@ def statuses(store: FetchStore) -> dict[str, int]:
     return {path: status for path, status in pages(store, "status_code").items() if path != "/"}
 
 
+@pytest.mark.nightly
 def test_pages_that_say_so_are_gone(tmp_path):
     gone = {"/p2", "/p5"}
     with served(site_of(gone)) as site:
