@@ -65,6 +65,7 @@ SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"
 FOLLOWED_BY: dict[str, tuple[str, ...]] = {
     RunKind.FETCH: (NEXT_STEP, SCHEDULE_ENDED),
     RunKind.IMPORT_PAGES: (
+        "review.live.start.start_if_due",
         "linker.matching.safety_run.start_if_due",
         "linker.matching.caps_run.start_if_due",
         NEXT_STEP,

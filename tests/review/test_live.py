@@ -24,7 +24,7 @@ from review.models import Decision, LinkEvent, LiveState, Operation, PublishedLi
 from review.releases import outgoing
 from review.rulings import NothingToUndo
 from review.undoing import undo
-from tests.factories import make_edge, make_link, make_page
+from tests.factories import make_edge, make_link, make_page, make_run
 from tests.review.test_release import release_of
 
 
@@ -331,6 +331,14 @@ def test_an_import_of_links_starts_the_look_and_the_run_says_what_it_found(proje
     assert (run.status, report_of(run).states) == (RunStatus.SUCCEEDED, {LiveState.LIVE: 1})
     assert start_if_due(run) is None
     assert state_of(left) == LiveState.LIVE
+
+
+def test_a_file_of_pages_starts_the_look_and_the_pages_of_a_fetch_leave_it_to_their_links(project, left):
+    fetch = make_run(project, RunKind.FETCH)
+    of_fetch = make_run(project, RunKind.IMPORT_PAGES, follows=fetch, finished_at=timezone.now())
+    assert start_if_due(of_fetch) is None
+    of_file = make_run(project, RunKind.IMPORT_PAGES, finished_at=timezone.now())
+    assert start_if_due(of_file).kind == RunKind.VERIFY
 
 
 @pytest.mark.django_db(transaction=True)
