@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from linker.errors import RunCancelled, UserError
@@ -254,15 +253,3 @@ def test_one_that_is_cancelled_or_killed_changes_nothing_and_can_be_done_again(p
     assert bytes(MatchedPages.objects.get().marks) == kept
     Run.objects.filter(pk=run.pk).update(status="cancelled")
     assert match_changes(project).changed == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_command_matches_what_changed_and_the_whole_site_where_that_is_due(project, site, capsys):
-    call_command("match_project", project.slug, "--changed")
-    assert "whole site is matched" in capsys.readouterr().out
-    run = standing_run(project)
-    assert run.kind == RunKind.MATCH
-    change(site[0][3])
-    call_command("match_project", project.slug, "--changed")
-    assert "1 page is new or has changed" in capsys.readouterr().out
-    assert standing_run(project) == run
