@@ -67,7 +67,7 @@ def test_every_command_has_the_options_that_are_written_there(page, line):
     command.create_parser("manage.py", name).parse_args(arguments)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("page", "line"), [pair for pair in SHOWN if pair[1].startswith("make ")])
 def test_every_target_of_make_is_there(page, line):
     words = [word for word in _words(line) if "…" not in word]
@@ -110,6 +110,7 @@ def _approve(project: Project) -> None:
     make_edge(project, make_page(project, category=tents), status="accepted", score=0.95)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("page", [page.name for page in PAGES if any("./manage.py" in line for line in _blocks(page))])
 def test_the_commands_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, redis_server):

@@ -53,6 +53,7 @@ def test_suggestions_are_downloaded_in_the_format_asked_for(live_server, page, p
     )
 
 
+@pytest.mark.nightly
 def test_the_administration_breaks_no_content_policy(live_server, page, project, sign_in, redis_server):
     make_category(project, "Health", "First aid")
     make_edge(project)

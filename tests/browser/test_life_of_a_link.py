@@ -51,6 +51,7 @@ def open_life(page: Page) -> None:
     page.get_by_role("link", name="/feet").click()
 
 
+@pytest.mark.nightly
 def test_from_a_suggestion_to_a_link_that_is_live_and_then_gone(
     live_server, page, project, manager, sign_in, run_jobs, tmp_path
 ):

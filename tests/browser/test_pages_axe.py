@@ -208,6 +208,7 @@ def states(page: Page, at: Callable[[str], None], full: Project) -> Iterator[str
     yield "limits with a mistake"
 
 
+@pytest.mark.nightly
 def test_nothing_is_found_on_full_pages_and_on_those_with_a_mistake(speaks, page, at, full, manager, sign_in):
     sign_in(manager)
     found = {state: looked_at(page) for state in states(page, at, full)}

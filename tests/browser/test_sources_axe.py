@@ -87,6 +87,7 @@ def found_on(page: Page, name: str) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_pages_of_sources(page, looked_at, project, source, made_site, redis_server):
     of_source = f"sources/{source.pk}/"
     found = {
@@ -120,6 +121,7 @@ def test_pages_of_sources(page, looked_at, project, source, made_site, redis_ser
     assert {state: one for state, one in found.items() if one} == {}
 
 
+@pytest.mark.nightly
 def test_forms_of_sources_with_mistakes(page, looked_at, project, source):
     found = {kind: looked_at(f"sources/add/{kind}/", f"add-{kind}") for kind in ("crawl", "wordpress", "sitemap")}
     page.locator("[name=address]").fill("https://elsewhere.example/")

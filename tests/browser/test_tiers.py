@@ -74,6 +74,7 @@ def test_a_bound_is_moved_by_keys_and_pointer_its_figures_follow_and_saving_can_
     assert complaints == []
 
 
+@pytest.mark.nightly
 def test_bounds_of_their_own_are_handles_too_and_their_figures_follow(project, manager, sign_in, live_server, page):
     run, target = make_run(project), make_page(project, role="product")
     tiers = list(Tier.objects.filter(project=project, basis="probability").order_by("-lower_bound"))

@@ -70,6 +70,7 @@ def manage_into_a_pipe_that_nobody_reads(*arguments: object, unbuffered: bool) -
     return ended.returncode, ended.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("unbuffered", [False, True])
 def test_an_import_whose_output_is_read_no_further_is_made_and_ends_quietly(project, tmp_path, unbuffered):
     path = write_pages(tmp_path / "internal_html.csv", "/a", "/b")

@@ -27,6 +27,7 @@ def moved(project):
     return page
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("address", [f"{SITE}/stove", "/stove", "shop.example/stove/", "http://www.shop.example/stove"])
 def test_why_not_finds_a_page_by_a_former_address(project, moved, address):
     assert find_page(project, address) == moved

@@ -629,6 +629,7 @@ def test_a_later_crawl_replaces_an_address_only_by_one_as_clean(project, tmp_pat
     assert (page.url, page.title, page.status_code) == (f"{SITE}{kept}", title, crawled[1])
 
 
+@pytest.mark.nightly
 @tried(25)
 @given(st.permutations(CRAWLED), st.booleans())
 def test_the_order_of_a_crawl_says_nothing(project, tmp_path, rows, is_known):

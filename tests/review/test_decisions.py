@@ -357,6 +357,7 @@ def test_two_groups_that_overlap_share_the_edges_without_a_deadlock(project):
     assert Decision.objects.count() == 20
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(project):
     """The tiers flip back and forth, one is deleted, a rule comes and goes, groups are accepted and taken back."""

@@ -130,6 +130,7 @@ def manage(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_standard_output_holds_the_file_and_nothing_else_and_failures_exit_with_1_or_2(project):
     make_edge(project, make_page(project, "/ä"), make_page(project, "/b"), status=EdgeStatus.ACCEPTED, anchor="to b")

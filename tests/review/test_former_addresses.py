@@ -47,6 +47,7 @@ def test_a_pattern_of_the_address_that_a_page_has_goes_before_those_that_it_had(
     assert donors(release_of(project)) == [f"{SITE}/store/tents"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["moved", "merged", "redirected"])
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_filter_under_a_name_lists_the_suggestions_of_a_page_that_leads_elsewhere(

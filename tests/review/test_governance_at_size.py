@@ -139,6 +139,7 @@ def test_a_page_asks_as_much_for_many_rows_as_for_few(project, client_for, manag
     assert {page: (few[page], many[page]) for page in PAGES if many[page] > few[page]} == {}
 
 
+@pytest.mark.nightly
 def test_the_export_and_a_draft_look_at_no_link_by_itself_where_there_are_many(project, client_for, manager):
     """Their pages come at once, and ask for what looking at each link finds."""
     client = client_for(manager)

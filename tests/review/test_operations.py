@@ -322,6 +322,7 @@ def read(*sent: dict[str, object]) -> list[Decide | Undo | Aside]:
     return operations_in({"operations": list(sent)}, MAX_OPERATIONS)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("do", ["accept", "accept:ugc", "reject:outdated"])
 def test_the_same_decision_twice_at_once_is_saved_once(project, do):

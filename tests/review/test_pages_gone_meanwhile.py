@@ -29,6 +29,7 @@ def post(client, link, do: str = "accept", **data):
     return client.post(f"/p/shop/queue/{link.pk}/decide/", {"do": do, **seen, "pages": pages, **data})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("do", ["accept", "reject:irrelevant"])
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_page_that_was_removed(project, editor, client_for, link, do, side):

@@ -36,6 +36,7 @@ def pair(edge) -> tuple[str, str, str]:
     return edge.source.url.removeprefix(SITE), edge.target.url.removeprefix(SITE), edge.status
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.parametrize("status", [EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED])
 def test_a_link_follows_its_page_back(project, other, side, status):
@@ -81,6 +82,7 @@ def crawl(project, tmp_path, *rows: tuple[str, str, str]) -> None:
     services.import_file(project, "pages", file, allow_shrink=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("code", ["302", "303", "307"])
 def test_a_redirect_that_says_it_is_temporary_moves_no_page_and_no_link(project, link, tmp_path, code):
     release_of(project)

@@ -104,6 +104,7 @@ def test_decisions_and_undos_are_painted_before_the_server_answers_and_arrive_in
     assert set(statuses(edges)) == {"suggested"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [40, pytest.param(60, marks=pytest.mark.nightly)])
 def test_no_decision_is_lost_or_hits_another_card_over_a_bad_connection(
     page, queue_url, project, many, editor, sign_in, count

@@ -120,6 +120,7 @@ def test_a_page_that_lost_its_last_link_is_an_orphan_and_one_that_answers_404_wa
     assert (known(crawl)["/p7"], known(crawl)["/p8"]) == (["live", "Page /p7"], ["redirected", "Page /p8"])
 
 
+@pytest.mark.nightly
 def test_a_redirect_in_a_circle_is_no_page_and_a_page_that_turns_into_one_leads_nowhere_until_it_answers(crawl, site):
     site.replies |= {"/p7": redirect("/p7b"), "/p7b": redirect("/p7"), "/": page("Home", *PAGES, "/round")}
     site.replies |= {"/round": redirect("/round?again=1"), "/round?again=1": redirect("/round")}

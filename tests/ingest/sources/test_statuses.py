@@ -27,6 +27,7 @@ def statuses(project) -> dict[str, tuple]:
     return {url.removeprefix(project.base_url): tuple(rest) for url, *rest in rows}
 
 
+@pytest.mark.nightly
 def test_an_address_that_never_answered_as_a_page_becomes_none():
     alternates = "<link rel=alternate hreflang=de href=/de/><link rel=alternate hreflang=fr href=/fr/>"
     replies = {"/": page("Home", "/a", "/typo", head=alternates), "/a": page("A", "/"), "/fr/": Reply("Gone", 410)}

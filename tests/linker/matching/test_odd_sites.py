@@ -45,7 +45,7 @@ def pages(
 every_ranking = pytest.mark.parametrize("ranking", list(Ranking))
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @every_ranking
 @pytest.mark.parametrize(
     "site",

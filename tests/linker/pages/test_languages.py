@@ -347,6 +347,7 @@ def test_some_pages_in_another_language_are_counted(project):
     assert model_advice(project, language_counts(project).items()).startswith("3 of 10 pages are in German; ")
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_embedding_and_every_page_that_speaks_of_the_model_warn(project, client_for, manager, capsys):
     german_site(project, "all-MiniLM-L6-v2")

@@ -37,6 +37,7 @@ def page_of(client, project) -> str:
     return client.get(reverse("match", args=[project.slug])).content.decode()
 
 
+@pytest.mark.nightly
 def test_the_page_says_what_has_come_in_since_pages_were_last_read(project, manager, client_for):
     make_guides(project)
     client = client_for(manager)

@@ -81,6 +81,7 @@ def test_the_first_sign_in_makes_an_account_with_the_roles_of_its_groups(signing
     assert roles() == {"shop": "manager", "other": "viewer"}
 
 
+@pytest.mark.nightly
 def test_state_nonce_and_pkce_go_along(signing_in):
     sent = parse_qs(urlsplit(begun(Client())).query)
     assert sent["code_challenge_method"] == ["S256"]

@@ -52,6 +52,7 @@ PAGES = ["project", "pages", "match", "runs", "settings", "settings_tiers", "set
 PAGES += ["settings_ranking", "settings_exclusions", "settings_members", "import", "queue", "releases"]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_opens_full_and_empty_and_escapes_what_crawls_bring(name, full, manager, client_for):
     response = client_for(manager).get(url(name, full))
