@@ -31,7 +31,8 @@ class SafetyReport(Report):
 
 
 def run_apply_safety(run: Run, progress: Progress = lifecycle.no_progress) -> SafetyReport:
-    """The work of the run. May run twice."""
+    """The work of the run. May run twice. Ends the run while it holds the project: a class that is changed meanwhile
+    waits for its end, and starts another."""
     project = run.project
     progress(0, 2, "Bringing back what may be linked again")
     with transaction.atomic():
@@ -42,7 +43,11 @@ def run_apply_safety(run: Run, progress: Progress = lifecycle.no_progress) -> Sa
             hide(project, edges=back)
     progress(1, 2, "Taking out what may not be linked")
     taken_out = bar(project)
-    return SafetyReport(taken_out=taken_out, back=len(back), waiting=mark_waiting(project))
+    with transaction.atomic():
+        lock_project(project.pk)
+        report = SafetyReport(taken_out=taken_out, back=len(back), waiting=mark_waiting(project))
+        lifecycle.succeed(run.pk, report)
+    return report
 
 
 _OF_ACCEPTED = "SELECT unnest(ARRAY[l.source_id, l.target_id]) FROM linker_candidateedge l WHERE {accepted}"

@@ -156,6 +156,14 @@ def test_an_import_of_pages_is_looked_through_and_a_change_meanwhile_as_well(pro
     assert again.kind == RunKind.SAFETY
 
 
+def test_a_run_ends_with_what_it_wrote_so_that_a_change_afterwards_starts_another(project, shop, pair):  # noqa: F811
+    project.runs.filter(kind=RunKind.SAFETY).update(status="succeeded")
+    run = make_run(project, RunKind.SAFETY, "running")
+    run_apply_safety(run)
+    allow_pair(project, pair.pk, None)
+    assert project.runs.filter(kind=RunKind.SAFETY, pk__gt=run.pk).count() == 1
+
+
 def fields(tents, others, **more):
     return {"pair-source": tents.pk, "pair-target": others.pk, "pair-either": "", "pair-reason": WHY, **more}
 
