@@ -65,8 +65,11 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def runs_under_way(request: HttpRequest, slug: str) -> HttpResponse:
-    """The part of the list that changes while something runs; asked for again and again until nothing does."""
+    """The part of the list that changes while something runs; asked for again and again until nothing does. Whoever
+    opens it by itself is shown the list."""
     membership = access.member(request, slug)
+    if not request.headers.get("HX-Request"):
+        return redirect("runs", slug)
     return render(request, "linker/_under_way.html", shell(membership, "runs", **_under_way(membership)))
 
 
@@ -139,8 +142,12 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 
 @require_safe
 def run_state(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    """The part of the page that changes while the run goes on; asked for again and again until it has ended."""
-    return render(request, "linker/_run.html", _run_context(access.member(request, slug), run_id))
+    """The part of the page that changes while the run goes on; asked for again and again until it has ended. Whoever
+    opens it by itself is shown the page."""
+    context = _run_context(access.member(request, slug), run_id)
+    if not request.headers.get("HX-Request"):
+        return redirect("run", slug, run_id)
+    return render(request, "linker/_run.html", context)
 
 
 @access.posts("runs")

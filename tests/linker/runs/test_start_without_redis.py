@@ -35,7 +35,9 @@ def test_the_page_says_that_the_run_is_saved_and_it_starts_by_itself(
     assert run.status == "queued"
 
     redis_away()
-    state = client.get(reverse("run_state", args=[project.slug, run.pk])).content.decode()
+    state = client.get(
+        reverse("run_state", args=[project.slug, run.pk]), headers={"HX-Request": "true"}
+    ).content.decode()
     assert "The run is saved" not in state
     lost = find_lost()
     assert recover(lost) == 1

@@ -75,7 +75,7 @@ def test_every_run_has_a_page_for_everybody(project, viewer, manager, client_for
     for number, status in enumerate(RunStatus.values):
         run = make_run(project, kind, status)
         for name, client in zip(("run", "run_state"), clients[:: 1 if number % 2 else -1], strict=True):
-            page = client.get(reverse(name, args=[project.slug, run.pk]))
+            page = client.get(reverse(name, args=[project.slug, run.pk]), headers={"HX-Request": "true"})
             assert page.status_code == 200
             assert run.get_status_display() in page.content.decode()
         run.delete()  # one of a kind is under way at a time
@@ -254,7 +254,9 @@ def test_a_run_says_which_step_it_is_at_or_how_much_it_has_done(
     project, client_for, viewer, done, total, said, percent
 ):
     run = make_run(project, RunKind.CAPS, status="running", done=done, total=total, stage="Reading tiers")
-    page = compact(client_for(viewer).get(reverse("run_state", args=[project.slug, run.pk])).text)
+    page = compact(
+        client_for(viewer).get(reverse("run_state", args=[project.slug, run.pk]), headers={"HX-Request": "true"}).text
+    )
     assert said in page
     assert ("50%" in page) == percent
     assert "0 of" not in page.replace("40 of 80", "")

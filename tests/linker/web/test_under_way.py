@@ -36,7 +36,8 @@ def url(name: str, project: Project, *args: object) -> str:
 @pytest.fixture
 def shown(project, manager, client_for):
     """What the part of the page says that changes."""
-    return lambda: compact(client_for(manager).get(url("runs_under_way", project)).content.decode())
+    headers = {"HX-Request": "true"}
+    return lambda: compact(client_for(manager).get(url("runs_under_way", project), headers=headers).content.decode())
 
 
 @pytest.fixture
@@ -136,16 +137,21 @@ def test_a_viewer_sees_it_and_stops_nothing(project, viewer, manager, client_for
     assert "Under way and waiting" in page
 
 
+def test_the_part_that_changes_leads_to_the_list_where_it_is_opened_by_itself(project, manager, client_for):
+    response = client_for(manager).get(url("runs_under_way", project))
+    assert (response.status_code, response.url) == (302, url("runs", project))
+
+
 def test_the_number_of_queries_does_not_grow_with_the_runs(project, manager, client_for, redis_server):
     client, page = client_for(manager), url("runs_under_way", project)
     make_run(project, RunKind.EMBED, "running", created_by=manager)
-    client.get(page)
+    client.get(page, headers={"HX-Request": "true"})
     with CaptureQueriesContext(connection) as one:
-        client.get(page)
+        client.get(page, headers={"HX-Request": "true"})
     for kind in (RunKind.MATCH, RunKind.ROLES, RunKind.SENSITIVE, RunKind.CAPS, RunKind.VERIFY):
         make_run(project, kind, "queued", created_by=manager)
     with CaptureQueriesContext(connection) as many:
-        client.get(page)
+        client.get(page, headers={"HX-Request": "true"})
     assert len(many) == len(one)
 
 

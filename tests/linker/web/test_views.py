@@ -411,11 +411,11 @@ def test_the_last_threshold_is_offered_only_where_the_run_was_ranked_as_the_form
 def test_a_running_run_asks_for_itself_until_it_has_ended(project, viewer, client_for):
     run = make_run(project, status="running", done=3, total=10, stage="Comparing pages")
     client = client_for(viewer)
-    fragment = client.get(url("run_state", project, run.pk)).content.decode()
+    fragment = client.get(url("run_state", project, run.pk), headers={"HX-Request": "true"}).content.decode()
     assert "hx-get" in fragment
     assert "30%" in fragment
     Run.objects.filter(pk=run.pk).update(status="failed", error="Line 3: no address.")
-    fragment = client.get(url("run_state", project, run.pk)).content.decode()
+    fragment = client.get(url("run_state", project, run.pk), headers={"HX-Request": "true"}).content.decode()
     assert "hx-get" not in fragment
     assert "Line 3: no address." in fragment
 
