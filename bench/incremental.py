@@ -2,6 +2,10 @@
 
     python bench/incremental.py [--pages 20000] [--shares 0.001 0.01 0.05]
 
+While a match runs, another connection asks again and again for the project's row, as a decision that is taken back and
+a setting that is saved do. The first rows say how long it would have waited: in a first match, in a second one, whose
+suggestions are there already, and in one of what changed.
+
 The site is that of bench/_texts.py, matched as a whole by `match_project` in a process of its own. Then a share of the
 pages get another text, a tenth of them another name as well, and `match_project --changed` matches them. A row gives
 the processor time of all processes (PostgreSQL's included) against that of the run over the whole site. The last run
@@ -14,9 +18,12 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
+import psycopg
 from _common import Load, head, load_of_ours, migrate, note, row
 from django.db import connection
 from full import stored
@@ -31,16 +38,55 @@ from linker.runs import lifecycle
 MANAGE = Path(__file__).resolve().parent.parent / "manage.py"
 
 
-def matched(project: Project, *arguments: str) -> Load:
-    """What a match by the command line used."""
-    with load_of_ours() as load:
+class Held:
+    """How long others held the project's row while the block ran: `seconds`, in all."""
+
+    def __init__(self, project: Project) -> None:
+        self.project, self.seconds = project, 0.0
+        self._is_over = threading.Event()
+        self._asking = threading.Thread(target=self._ask, daemon=True)
+
+    def __enter__(self) -> Held:
+        self._asking.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._asking.join()
+
+    def _ask(self) -> None:
+        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
+            other.execute("SET lock_timeout = 0")
+            while not self._is_over.wait(0.05):
+                began = time.perf_counter()
+                other.execute("SELECT FROM linker_project WHERE id = %s FOR NO KEY UPDATE", [self.project.pk])
+                took = time.perf_counter() - began
+                if took > 0.02:
+                    self.seconds += took
+
+
+def matched(project: Project, *arguments: str) -> tuple[Load, float]:
+    """What a match by the command line used, and how long it held the project's row, in seconds."""
+    with load_of_ours() as load, Held(project) as held:
         done = subprocess.run(
             [sys.executable, str(MANAGE), "match_project", project.slug, *arguments], capture_output=True
         )
     if done.returncode:
         raise SystemExit(done.stderr.decode())
     note(f"{done.stdout.decode().splitlines()[1]} {load.cpu:.1f} s of computing, {load.seconds:.1f} s")
-    return load
+    return load, held.seconds
+
+
+def say_held(what: str, pages: int, load: Load, held: float) -> None:
+    """A row of how long a match held the project's row against how long it took."""
+    row(
+        f"project held by {what}",
+        f"{pages:,} pages",
+        f"{held:.1f} s",
+        f"{load.seconds:.1f} s",
+        held / load.seconds,
+        0.25,
+    )
 
 
 def change(project: Project, pages: np.ndarray) -> None:
@@ -81,7 +127,10 @@ def main() -> None:
     migrate()
     head()
     project = stored(options.pages)
-    whole = matched(project)
+    whole, held = matched(project)
+    say_held("a first match", options.pages, whole, held)
+    again, held = matched(project)
+    say_held("a second match", options.pages, again, held)
     with connection.cursor() as cursor:  # or PostgreSQL cleans up behind it while the others are measured
         cursor.execute("VACUUM ANALYZE")
         cursor.execute("CHECKPOINT")
@@ -91,7 +140,8 @@ def main() -> None:
         some = np.sort(chance.choice(ids, max(int(share * len(ids)), 1), replace=False))
         change(project, some)
         changed |= set(some.tolist())
-        load = matched(project, "--changed")
+        load, held = matched(project, "--changed")
+        say_held(f"a match of what changed, {share:.1%}", options.pages, load, held)
         row(
             f"match of what changed, {share:.1%} of the pages", f"{options.pages:,} pages",
             f"{load.cpu:.1f} s of computing", f"{whole.cpu:.1f} s",
