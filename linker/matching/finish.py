@@ -69,7 +69,7 @@ def _write(
     params: MatchParams,
     result: MatchResult,
     needs: Needs,
-    lacking: int,
+    lacking: NDArray[np.int64],
     allocated: AllocatedLinks,
     lock: Callable[[], None],
     progress: Progress,

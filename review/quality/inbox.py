@@ -55,10 +55,13 @@ def to_judge(project: Project, user: User) -> QuerySet[SampleLink]:
 def number_waiting(membership: Membership, user: User) -> int:
     """How many wait, of each kind at most MOST. One query, whatever the project holds; an expert costs two more."""
     project = membership.project
-    kinds = (questions, mentions, to_judge)
-    parts = [kind(project, user).order_by().values_list("pk")[:MOST] for kind in kinds]
-    parts.append(may_approve(membership).order_by().values_list("pk")[:MOST])
-    return parts[0].union(*parts[1:], all=True).count()
+    first, *others = [
+        kind.order_by().values_list("pk")[:MOST]
+        for kind in (
+            questions(project, user), mentions(project, user), to_judge(project, user), may_approve(membership)
+        )
+    ]  # fmt: skip
+    return first.union(*others, all=True).count()
 
 
 def inbox_of(membership: Membership, user: User) -> Inbox:
