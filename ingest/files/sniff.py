@@ -186,7 +186,8 @@ def _first_records(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
 
 
 def _known_cells(record: list[str], known: Collection[str]) -> int:
-    return sum(header_key(cell) in known for cell in record[:MAX_COLUMNS])
+    """How many of the names a record has, each once."""
+    return len({key for cell in record[:MAX_COLUMNS] if (key := header_key(cell)) in known})
 
 
 def _find_delimiter(text: str, known: Collection[str]) -> tuple[str, list[tuple[int, list[str]]]]:
@@ -194,12 +195,14 @@ def _find_delimiter(text: str, known: Collection[str]) -> tuple[str, list[tuple[
     if separator and separator[1] in DELIMITERS:
         return separator[1], _first_records(text, separator[1])
 
-    def worth(delimiter: str) -> tuple[int, int]:
+    def worth(delimiter: str) -> tuple[bool, bool, int, int]:
         records = [record for _, record in _first_records(text, delimiter)]
         if not records:
-            return (0, 0)
+            return (False, False, 0, 0)
         width, times = Counter(map(len, records)).most_common(1)[0]
-        return (max(_known_cells(records[n], known) for n in _header_places(records)), width * times)
+        names = max(_known_cells(records[n], known) for n in _header_places(records))
+        # One known name may be a word between two commas of a text; rows that are equally wide are none by chance.
+        return (names > 1, width > 1 and times == len(records), names, width * times)
 
     best = max(DELIMITERS, key=worth)
     return best, _first_records(text, best)

@@ -34,6 +34,12 @@ OPTION_WORDS: dict[str, tuple[Any, Any]] = {
 }
 
 
+def by_label(said: str) -> str:
+    """What is said of an option by its name ("max_pages: …"), by its label on the form."""
+    name, colon, rest = said.partition(":")
+    return f"{OPTION_WORDS[name][0]}{colon}{rest}" if name in OPTION_WORDS else said
+
+
 def labels() -> dict[str, Any]:
     """The labels, by option; the log of changes asks."""
     return {name: label for name, (label, _help) in OPTION_WORDS.items()}

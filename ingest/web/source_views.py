@@ -19,6 +19,7 @@ from ingest.schedules.manage import subject_of
 from ingest.schedules.words import said
 from ingest.sources.connectors import registry
 from ingest.web import source_reads as reads
+from ingest.web.option_words import by_label
 from ingest.web.source_forms import ScheduleForm, SiteSourceForm
 from linker.errors import UserError
 from linker.models import Role, RunKind
@@ -65,7 +66,7 @@ def source_add(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
                 messages.success(request, _("The source is added. Fetch it now, or set when it is fetched."))
                 return redirect("source", slug, source.pk)
         except UserError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, by_label(str(error)))
     is_wrong = form.is_bound and not form.is_valid()
     context = shell(membership, "sources", form=form, kind=SourceKind(kind), found=found)
     return render(request, "ingest/source_form.html", context, status=422 if is_wrong else 200)
@@ -91,7 +92,7 @@ def source_edit(request: HttpRequest, slug: str, source_id: int) -> HttpResponse
                     messages.warning(request, sentence)
                 return redirect("source", slug, source.pk)
         except UserError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, by_label(str(error)))
     is_wrong = form.is_bound and not form.is_valid()
     source = source_of(membership, source_id)  # as it is stored
     # What was entered into a page that was open earlier is of then, until it is saved.

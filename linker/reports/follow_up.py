@@ -31,8 +31,13 @@ def sentences(report: FollowUpReport) -> list[str]:
     back = ngettext(
         "%(links)s suggestion is back in it.", "%(links)s suggestions are back in it.", report.back or 0
     ) % {"links": number(report.back or 0)}  # fmt: skip
-    found = [out if left else "", back if report.back else ""]
-    return found if any(found) else [_("The queue is as it was.")]
+    moved = ngettext(
+        "%(links)s suggestion has followed its pages, or was closed with them.",
+        "%(links)s suggestions have followed their pages, or were closed with them.",
+        report.moved or 0,
+    ) % {"links": number(report.moved or 0)}  # fmt: skip
+    found = ((moved, report.moved), (out, left), (back, report.back))
+    return [said for said, links in found if links] or [_("The queue is as it was.")]
 
 
 FOLLOW_UP = ReportKind(FollowUpReport, sentences, TABLE.rows)

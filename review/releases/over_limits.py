@@ -49,16 +49,18 @@ FROM (
 ) said LEFT JOIN linker_page t ON t.id = said.target_id AND said.placement = 'related'
 ORDER BY said.target_id
 """
-_TARGETS, _REMOVED = (
+# A link that is asked for again has left before, and is no other link beside itself.
+_ADDED_OR_REMOVED = "leaving.operation IN ('add', 'remove') AND leaving.reason = ''"
+_TARGETS, _COUNTED_ELSEWHERE = (
     "SELECT target_id FROM leaving",
-    "SELECT edge FROM leaving WHERE operation = 'remove' AND reason = ''",
+    f"SELECT edge FROM leaving WHERE {_ADDED_OR_REMOVED}",
 )
 
 
-# Links of the project that left and that no crawl has seen there yet, less those that this release removes.
+# Links of the project that left and that no crawl has seen there yet, less those that this release adds again or
+# removes.
 _STANDING = f"""e.project_id = %(project)s AND e.status = 'exported'
-            AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove'
-                AND leaving.reason = '')
+            AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND {_ADDED_OR_REMOVED})
             AND NOT {linked_sql("e")}"""
 # What each link needs room for: beside its donor's text or in it, under the caps of the run that proposed it and of the
 # donor's section, which are those of all its links there; and at its acceptor, under the cap that the run worked with,
@@ -151,7 +153,9 @@ def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
     """Links that may come to be too many with the same anchor: the edge, a number for the target and the words, how
     many links say these already, and whether it may say them all the same: a person or the rule says so."""
     limit = project.identical_anchor_limit
-    carried, params = carried_query(project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_REMOVED)
+    carried, params = carried_query(
+        project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_COUNTED_ELSEWHERE
+    )
     number = 0
     for _same, rows in groupby(
         stream("anchors", _ANCHORS.format(carried=carried, overruled=_OVERRULED.format(code="identical")), params),

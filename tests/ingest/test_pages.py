@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from ingest import services
 from ingest.errors import FileError, ImportStopped
+from ingest.files.sniff import inspect
 from ingest.kinds import registry
 from ingest.preview import preview_file
 from linker.models import Category, EmbeddingModel, Page, PageEmbedding
@@ -181,6 +182,15 @@ def test_encodings_and_delimiters_are_found_out(project, tmp_path, encoding, del
     path.write_bytes(csv_text(("Address", "Title 1"), rows, delimiter).encode(encoding))
     services.import_file(project, "pages", path)
     assert Page.objects.filter(title="Grüße; mit, Zeichen\tund 日本").count() == 30
+
+
+def test_rows_that_are_equally_wide_outweigh_a_word_between_commas_of_a_text(tmp_path):
+    """The texts have commas, as many as they like, and between two of them stands the name of a column."""
+    path = tmp_path / "seiten.csv"
+    rows = [f"{SITE}/{n};Beitrag {n};{'Wie man sagt, title, und so weiter, ' * (n % 4)}Ende;Rat" for n in range(40)]
+    path.write_text("\n".join(["Adresse der Seite;Überschrift des Beitrags;Worte;Ressort", *rows]))
+    found = inspect(path, path.name, known={"title", "address"})
+    assert (found.delimiter, found.header_line, len(found.header)) == (";", 1, 4)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])

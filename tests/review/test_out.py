@@ -22,7 +22,7 @@ from review.releases.rows import Choice
 from review.releases.since import since
 from review.rulings import Shown
 from review.web.release_words import to_do
-from tests.factories import make_edge
+from tests.factories import make_edge, make_page
 from tests.markup import compact
 from tests.review.test_release import release_of
 
@@ -132,6 +132,21 @@ def test_what_is_asked_for_again_is_said_to_be_added_again(project, sent, editor
     assert (edge.to_do, again, to_do(Operation.ADD, ("", ""), ("words", "follow"))) == ("add", "Add again", "Add")
     assert "Add again" in page
     assert "Add again" in compact(client_for(editor).get("/p/shop/export/links/").content.decode())
+
+
+def test_a_link_that_is_asked_for_again_is_no_other_link_with_its_anchor(project, editor):
+    project.identical_anchor_limit = 2
+    project.save()
+    target = make_page(project)
+    edges = [make_edge(project, target=target, status=EdgeStatus.ACCEPTED, anchor="warm boots") for _ in range(2)]
+    release_of(project)
+    verify(project)
+    outgoing.ask_again(project, project.edges.all(), editor)
+
+    found = preview(project, project.edges.all())
+
+    assert {edge.pk for edge in found.sample} == {edge.pk for edge in edges}
+    assert not found.held
 
 
 def test_what_is_said_of_released_links_is_no_work_of_the_queue(project, sent, editor):

@@ -10,9 +10,11 @@ from django.utils.module_loading import import_string
 
 from ingest import services
 from linker.engine.params import MatchParams
+from linker.matching.follow_up_work import FollowUpReport
 from linker.matching.start import run_match
 from linker.models import Reach, Run, RunKind, SuppressedKind, Suppression
 from linker.models.querysets import OPEN
+from linker.reports.follow_up import sentences
 from linker.runs import lifecycle
 from linker.runs.kinds import job_type
 from tests.factories import embed, make_edge, make_page
@@ -150,3 +152,10 @@ def test_without_suggestions_nothing_follows(project, tmp_path):
     file = write(tmp_path / "internal_html.csv", ("Address", "Status Code", "Title 1", "Indexability"), rows)
     services.import_file(project, "pages", file)
     assert follow_ups(project) == []
+
+
+def test_its_report_says_that_suggestions_followed_their_pages():
+    assert sentences(FollowUpReport(moved=25)) == [
+        "25 suggestions have followed their pages, or were closed with them."
+    ]
+    assert sentences(FollowUpReport()) == ["The queue is as it was."]

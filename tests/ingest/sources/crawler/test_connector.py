@@ -13,6 +13,7 @@ from ingest.sources.connectors import registry
 from ingest.sources.fetched import store_path
 from ingest.sources.outgoing import Rules
 from ingest.sources.store import FetchStore
+from ingest.web.option_words import by_label
 from linker.errors import RunCancelled, UserError
 from tests.factories import make_project
 from tests.ingest.sources.crawler.sites import Reply, page, redirect, served
@@ -115,3 +116,8 @@ def test_a_check_says_what_is_there():
 def test_options_that_mean_nothing_are_refused(options, says):
     with pytest.raises(UserError, match=says):
         registry.get("crawl").Options.of(options)
+
+
+def test_the_form_names_an_option_as_its_field_is_labelled():
+    assert by_label("max_pages: enter a number from 1 to 5,000,000.").startswith("At most so many addresses: enter")
+    assert by_label("The pattern “(” cannot be used: it") == "The pattern “(” cannot be used: it"
