@@ -171,7 +171,7 @@ def test_a_patch_puts_links_on_their_words_and_lists_the_others(release, donor, 
         f'And <<a href="{night}" rel="nofollow">dry</a>> them at night.\n'
     )
     assert patch.count("# not patched: ") == 2
-    assert patch.count("(it has no place in the text)") == 2
+    assert patch.count("(it goes beside the text)") == 2
     assert f'<a href="{socks}">warm socks</a>' in file_of(release, "patch-html").decode()
 
 

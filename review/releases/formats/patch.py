@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from django.db.models.functions import MD5
 from django.utils.translation import gettext_lazy as _
 
-from linker.models import Page
+from linker.models import Page, Placement
 from review.models import Operation
 from review.releases.formats.base import Format, collected, kept_rows
 from review.releases.formats.markup import anchor_element, markdown_link
@@ -127,7 +127,7 @@ def _why_not(row: Row, text: str | None, placed: list[Placed]) -> str:
     if row["operation"] != Operation.ADD:
         return f"{row['operation']}: the text that is kept has no links"
     if not row["anchor_start"]:
-        return "it has no place in the text"
+        return "it goes beside the text" if row["placement"] == Placement.RELATED else "the text lacks its words"
     start, end, sentence = int(row["anchor_start"]), int(row["anchor_end"]), row["sentence"]
     if not text:
         return "the text of the donor is not kept"
