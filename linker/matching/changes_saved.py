@@ -67,7 +67,7 @@ def save_changes(
 ) -> ChangesReport:
     """Allocates links to the donors that were looked at, `eligible.chosen_donor`, and stores them as edges of the
     standing run, all in one transaction. Raises UserError where another run stands by now."""
-    project = run.project
+    project = standing.project = run.project  # one row, so that both have the settings that are read
     progress(0, STEPS, "Allocating links")
     needs = needs_of(project)
     allocated = allocate_links(project, params, result, needs.first(result.acceptors))

@@ -36,8 +36,6 @@ from linker.storage.locks import lock_edges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.matching.allocation import AllocatedLinks
-    from linker.matching.needs import Needs
     from linker.runs.lifecycle import Progress
 
 ACCEPTORS_AT_A_TIME = 5_000_000
@@ -61,62 +59,51 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
     needs = needs_of(project)
     lacking = needs.under_linked(result.acceptors)
     allocated = allocate_links(project, params, result, needs.first(result.acceptors))
-    return prepared(project, lambda lock: _write(run, params, result, needs, lacking, allocated, lock, progress))
 
+    def write(lock: Callable[[], None]) -> MatchReport:
+        stage = "Choosing anchors and places"
+        progress(1, STEPS, stage)
+        saved = save_edges(
+            run,
+            params,
+            result,
+            allocated,
+            needs,
+            lambda done: progress(1, STEPS, f"{stage}, {done:,} done"),
+            lock,
+            # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
+            lambda _stored: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}),
+        )
+        if result.known is not None:
+            scores = allocated.eligible["score"][allocated.allocation.chosen]
+            save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
+        progress(3, STEPS, "Marking what is no longer proposed")
+        stale = mark_stale(run, params)
+        replacing.save(run, saved.replaced)
+        settle(project)
+        if project.edges.filter(OPEN).exclude(run=run).exists():
+            keep_apart(project)  # this run did not know the words of suggestions that it left as they are
+        mark_sensitive(project)
+        progress(4, STEPS, "Cleaning up")
+        forget_candidates(project, run)
+        if result.ranking != Ranking.COSINE:
+            save_unallocated(run, allocated, saved.unplaced.pairs)
+        if result.ranker is not None:
+            _save_ranker(run, result.ranker)
+        RunBlock.objects.filter(run=run).delete()
+        keep_links(run)
+        if result.marks is not None:
+            result.marks.keep(run)
+        report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
+        # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
+        # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
+        # been merged, or gone missing, while the run was under way.
+        pieces = (Piece.COUNTS, Piece.RULED_OUT, Piece.MOVED, Piece.TURNED, Piece.PARAGRAPHS, Piece.COMPARISON)
+        follow_up.start(project, pieces, follows=run)
+        lifecycle.succeed(run.pk, report)
+        return report
 
-def _write(
-    run: Run,
-    params: MatchParams,
-    result: MatchResult,
-    needs: Needs,
-    lacking: NDArray[np.int64],
-    allocated: AllocatedLinks,
-    lock: Callable[[], None],
-    progress: Progress,
-) -> MatchReport:
-    """In the caller's transaction; see linker.matching.prepared for `lock`."""
-    project, stage = run.project, "Choosing anchors and places"
-    progress(1, STEPS, stage)
-
-    saved = save_edges(
-        run,
-        params,
-        result,
-        allocated,
-        needs,
-        lambda done: progress(1, STEPS, f"{stage}, {done:,} done"),
-        lock,
-        # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
-        lambda _stored: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}),
-    )
-    if result.known is not None:
-        scores = allocated.eligible["score"][allocated.allocation.chosen]
-        save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
-    progress(3, STEPS, "Marking what is no longer proposed")
-    stale = mark_stale(run, params)
-    replacing.save(run, saved.replaced)
-    settle(project)
-    if project.edges.filter(OPEN).exclude(run=run).exists():
-        keep_apart(project)  # this run did not know the words of suggestions that it left as they are
-    mark_sensitive(project)
-    progress(4, STEPS, "Cleaning up")
-    forget_candidates(project, run)
-    if result.ranking != Ranking.COSINE:
-        save_unallocated(run, allocated, saved.unplaced.pairs)
-    if result.ranker is not None:
-        _save_ranker(run, result.ranker)
-    RunBlock.objects.filter(run=run).delete()
-    keep_links(run)
-    if result.marks is not None:
-        result.marks.keep(run)
-    report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
-    # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
-    # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
-    # been merged, or gone missing, while the run was under way.
-    pieces = (Piece.COUNTS, Piece.RULED_OUT, Piece.MOVED, Piece.TURNED, Piece.PARAGRAPHS, Piece.COMPARISON)
-    follow_up.start(project, pieces, follows=run)
-    lifecycle.succeed(run.pk, report)
-    return report
+    return prepared(project, write)
 
 
 def _save_ranker(run: Run, ranker: Ranker) -> None:

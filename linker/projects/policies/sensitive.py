@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from linker.projects.policies.shared import Actor
 
 
-AT_ONCE = (
-    5_000  # pages that are looked through, or suggestions that are marked, while somebody waits; of more, by a run
-)
+# Pages that are looked through, or suggestions that are marked, while somebody waits; of more, by a run.
+AT_ONCE = 5_000
 SENSITIVE_FIELDS = ("kind", "category", "word", "url_pattern", "whole_site", "state")
 
 
