@@ -28,6 +28,7 @@ from linker.reports.table import Table
 from linker.runs import lifecycle
 from linker.runs.reports import Report, ReportKind
 from linker.storage.locks import lock_pages
+from linker.storage.page_writes import KEEP_PLANS
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _bring_back(imported: Run) -> RestoreReport:
     values = _values(imported)
     execute(f"CREATE TEMP TABLE page_back ON COMMIT DROP AS {MARKED} ORDER BY 1", values)
     execute("ANALYZE page_back")
-    pages = execute("UPDATE linker_page p SET missing_since = NULL FROM page_back b WHERE p.id = b.id")
+    pages = execute(f"UPDATE linker_page p SET missing_since = NULL, {KEEP_PLANS} FROM page_back b WHERE p.id = b.id")
     links = execute(
         "UPDATE linker_existinglink l SET missing_since = NULL FROM page_back b "
         f"WHERE l.source_id = b.id AND {sql(MISSING, 'l')} AND l.missing_since >= %(start)s",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import connection
 
 from linker.models import PageTraffic, TrafficPeriod, TrafficSource
+from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -84,7 +85,8 @@ def set_page_traffic(project: Project, pages: str = "") -> int:
     asked = f"AND own.id IN ({pages})" if pages else ""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE linker_page p SET ({columns}) = ({capped}) FROM (SELECT own.id, {read} FROM linker_page own "
+            f"UPDATE linker_page p SET ({columns}) = ({capped}), {KEEP_PLANS} FROM ("
+            f"SELECT own.id, {read} FROM linker_page own "
             "LEFT JOIN linker_pagetraffic a ON a.page_id = own.id AND a.period_id = %s "
             f"LEFT JOIN linker_pagetraffic b ON b.page_id = own.id AND b.period_id = %s WHERE own.project_id = %s "
             f"{asked}) r WHERE p.id = r.id "

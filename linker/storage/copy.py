@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SIGNATURE = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
 TRAILER = struct.pack(">h", -1)
 LOT = 8192
+ROUGH_TARGET = 30  # 300 rows are looked at for each; PostgreSQL's own is 100
 _LOT_HEAD = struct.calcsize(">hiqi")  # the number of fields, then the length and value of the first, and a length
 _SENDERS = {
     "i2": "int2send", "i4": "int4send", "i8": "int8send", "f4": "float4send", "f8": "float8send", "b1": "boolsend",
@@ -100,14 +101,24 @@ def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any
 def analyze(*tables: str, texts: bool = True) -> None:
     """Updates the planner's statistics after a bulk write; without them it would take a full table for an empty one.
 
-    Without `texts` those of texts and of expressions in indexes are left to autovacuum: they take nearly all of the
-    time.
+    Without `texts` those of texts and of expressions in indexes are left to autovacuum, and so is a larger sample than
+    plans need until then: they take nearly all of the time.
     """
     with connection.cursor() as cursor:
         for table in tables:
-            cursor.execute(
-                f"ANALYZE {table}" if texts else f"ANALYZE {table} ({_columns_without_texts(cursor, table)})"
-            )
+            if texts:
+                cursor.execute(f"ANALYZE {table}")
+            else:
+                _analyze_roughly(cursor, table)
+
+
+def _analyze_roughly(cursor: Any, table: str) -> None:
+    columns = _columns_without_texts(cursor, table)
+    name = "default_statistics_target"
+    cursor.execute("SELECT current_setting(%s), set_config(%s, %s, true)", [name, name, str(ROUGH_TARGET)])
+    before = cursor.fetchone()[0]
+    cursor.execute(f"ANALYZE {table} ({columns})")
+    cursor.execute("SELECT set_config(%s, %s, true)", [name, before])
 
 
 def _columns_without_texts(cursor: Any, table: str) -> str:

@@ -9,6 +9,7 @@ from linker.models import Block
 from linker.models.linked import ASIDE_LINK, TEXT_LINK
 from linker.models.querysets import MISSING, PRESENT, sql
 from linker.storage.copy import copy_in
+from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 ANCHOR_KEY = "hashtextextended(anchor, 0)"  # as in the unique index of links
 # Counts that are the same already are not written: each write is a new version of the whole page.
 SET_COUNTS = (
-    "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM {} c "
+    f"UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks, {KEEP_PLANS} FROM {{}} c "
     "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)"
 )
 
@@ -72,12 +73,12 @@ def keep_destinations(project: Project, moves: Moves) -> None:
     execute("CREATE TEMP TABLE stage_move (page bigint PRIMARY KEY, leads_to bigint) ON COMMIT DROP")
     copy_in("stage_move", [("page", ">i8", moves.page), ("leads_to", ">i8", moves.end)])
     execute(
-        "UPDATE linker_page p SET leads_to_id = m.leads_to FROM stage_move m "
+        f"UPDATE linker_page p SET leads_to_id = m.leads_to, {KEEP_PLANS} FROM stage_move m "
         "WHERE p.id = m.page AND p.leads_to_id IS DISTINCT FROM m.leads_to"
     )
     execute(
-        "UPDATE linker_page p SET leads_to_id = NULL WHERE p.project_id = %s AND p.leads_to_id IS NOT NULL "
-        "AND NOT EXISTS (SELECT FROM stage_move m WHERE m.page = p.id)",
+        f"UPDATE linker_page p SET leads_to_id = NULL, {KEEP_PLANS} WHERE p.project_id = %s "
+        "AND p.leads_to_id IS NOT NULL AND NOT EXISTS (SELECT FROM stage_move m WHERE m.page = p.id)",
         [project.pk],
     )
     execute("DROP TABLE stage_move")
@@ -116,7 +117,7 @@ WITH often AS MATERIALIZED (
     SELECT DISTINCT t.target_id FROM targets t JOIN pages ON pages.category IS NOT DISTINCT FROM t.category
     WHERE t.pages >= %(share)s * pages.pages
 ), before AS MATERIALIZED (SELECT id FROM linker_page WHERE project_id = %(project)s AND in_sidebar)
-UPDATE linker_page p SET in_sidebar = NOT p.in_sidebar WHERE p.id IN (
+UPDATE linker_page p SET in_sidebar = NOT p.in_sidebar, {KEEP_PLANS} WHERE p.id IN (
     (SELECT target_id FROM found EXCEPT SELECT id FROM before) UNION (SELECT id FROM before EXCEPT SELECT * FROM found)
 )
 """

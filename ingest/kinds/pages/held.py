@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ingest.kinds.sql import execute, fetch_number
 from linker.models.querysets import ANSWERING, PRESENT, sql
+from linker.storage.page_writes import KEEP_PLANS
 from linker.storage.references import IdsIn, lock_references
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def mark_missing_held(source: int, seen_at: datetime) -> int:
     values = {"source": source, "at": seen_at}
     unseen = f"p.id IN ({HELD}) AND p.last_seen_at < %(at)s"
     marked = execute(
-        f"UPDATE linker_page p SET missing_since = %(at)s WHERE {unseen} AND {sql(PRESENT, 'p')} "
+        f"UPDATE linker_page p SET missing_since = %(at)s, {KEEP_PLANS} WHERE {unseen} AND {sql(PRESENT, 'p')} "
         f"AND NOT EXISTS ({_BY_OTHERS})",
         values,
     )

@@ -20,6 +20,7 @@ from linker.pages.traffic import COUNTS, MAX_COUNT
 from linker.storage import sections
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
+from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +130,7 @@ def merge_pages(
     )
     execute("CREATE INDEX ON stage_match (line); ANALYZE stage_match")
     assignments = [f"{column} = {value}" for column, value in values.items()]
-    seen = ["last_seen_at = %s", "missing_since = NULL"] if is_crawl else []
+    seen = [KEEP_PLANS, *(["last_seen_at = %s", "missing_since = NULL"] if is_crawl else [])]
     params = [seen_at] if is_crawl else []
     updated = unchanged = 0
     matched = f"FROM stage_match m JOIN {staged.replace('stage_page s', 'stage_page s ON s.line = m.line', 1)} "
@@ -190,7 +191,8 @@ def _insert_pages(project: Project, staged: str, languages_read: bool, seen_at: 
 def mark_missing_pages(project: Project, seen_at: datetime) -> int:
     """Marks the pages that the import did not see. Returns how many were live until now."""
     return execute(
-        f"UPDATE linker_page SET missing_since = %s WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s",
+        f"UPDATE linker_page p SET missing_since = %s, {KEEP_PLANS} WHERE project_id = %s AND {sql(PRESENT)} "
+        "AND last_seen_at < %s",
         [seen_at, project.pk, seen_at],
     )
 

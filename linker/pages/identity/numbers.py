@@ -13,6 +13,7 @@ from django.db import connection
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import PRESENT, sql
 from linker.pages.traffic import set_page_traffic
+from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -97,7 +98,7 @@ UPDATE linker_existinglink l SET missing_since = now() FROM page_state s
 WHERE s.page = l.target_id AND s.successor IS NOT NULL AND {sql(PRESENT, "l")}
 """
 _COUNTED = f"""
-UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM (
+UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks, {KEEP_PLANS} FROM (
     SELECT r.id, (
         SELECT count(DISTINCT source_id) FROM linker_existinglink
         WHERE target_id = r.id AND source_id <> r.id AND {sql(TEXT_LINK)}

@@ -20,6 +20,7 @@ from django.db import connection
 
 from linker.pages.identity import numbers
 from linker.storage.copy import analyze
+from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
@@ -64,18 +65,18 @@ DELETE FROM linker_pageaddress a USING page_state s
 WHERE a.project_id = %(project)s AND md5(a.canonical_url) = md5(s.key)
 """
 # Where pages change places, each leaves its address before another comes: no two may have one, not even for a moment.
-_MAKE_ROOM = """
-UPDATE linker_page p SET canonical_url = '#' || p.id FROM page_state s, page_state o
+_MAKE_ROOM = f"""
+UPDATE linker_page p SET canonical_url = '#' || p.id, {KEEP_PLANS} FROM page_state s, page_state o
 WHERE p.id = s.page AND s.key IS NOT NULL AND o.key = p.canonical_url AND o.page <> p.id
 """
-_STATES = """
+_STATES = f"""
 UPDATE linker_page p SET status = s.status, successor_id = s.successor, state_since = s.since,
-    url = coalesce(s.url, p.url), canonical_url = coalesce(s.key, p.canonical_url)
+    url = coalesce(s.url, p.url), canonical_url = coalesce(s.key, p.canonical_url), {KEEP_PLANS}
 FROM page_state s WHERE p.id = s.page AND p.project_id = %(project)s
 """
 # Whatever led to a page that leads on, leads there as well: no chain is longer than one step.
-_CHAINS = """
-UPDATE linker_page p SET successor_id = s.successor FROM page_state s
+_CHAINS = f"""
+UPDATE linker_page p SET successor_id = s.successor, {KEEP_PLANS} FROM page_state s
 WHERE p.successor_id = s.page AND s.successor IS NOT NULL AND p.id <> s.successor
 """
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from django.db import connection
 
 from linker.models import Page
 from linker.storage.copy import analyze
+from linker.storage.page_writes import KEEP_PLANS
 from tests.factories import make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +34,28 @@ def test_a_page_whose_numbers_change_stays_in_its_place_and_indexes_are_not_writ
     counted = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'linker_page'"
     [(before, hot_before)] = fetch(counted)
     Page.objects.update(**numbers)
+    assert fetch(counted) == [(before + 4, hot_before + 4)]
+
+
+def test_an_update_of_many_pages_sets_a_column_that_a_generated_one_is_made_of_or_it_takes_four_times_as_long():
+    made_of_it = "SELECT attname FROM pg_attribute WHERE attrelid = 'linker_page'::regclass AND attgenerated = 's'"
+    made_of_it += " AND pg_get_expr((SELECT adbin FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum), "
+    made_of_it += f"attrelid) LIKE '%{KEEP_PLANS.partition(' ')[0]}%'"
+    assert fetch(made_of_it) == [("role_in_force",)]
+    sets_one = re.compile(r"KEEP_PLANS|\bseen\b|SET role = |SET detected_language = ")
+    for app in ("linker", "ingest", "review"):
+        for file in Path(app).rglob("*.py"):
+            if "migrations" not in file.parts:
+                for statement in file.read_text(encoding="utf-8").split("UPDATE linker_page ")[1:]:
+                    assert sets_one.search(statement[:200]), f"{file}: {statement[:80]}"
+
+
+def test_pages_that_are_updated_together_stay_in_their_places_as_well():
+    make_four_pages()
+    counted = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'linker_page'"
+    [(before, hot_before)] = fetch(counted)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE linker_page p SET inlinks = 3, {KEEP_PLANS}")
     assert fetch(counted) == [(before + 4, hot_before + 4)]
 
 
