@@ -6,6 +6,7 @@ from django.db import DatabaseError
 
 from linker import notifications
 from linker.embedding.service import run_embed
+from linker.embedding.vector_sets import run_drop_vectors
 from linker.matching.batches import batches_left, enqueue_batches, run_batch
 from linker.matching.caps_run import run_apply_caps
 from linker.matching.finish import finish_match
@@ -64,6 +65,10 @@ def match_changes(run_id: int) -> None:
 
 def embed(run_id: int) -> None:
     lifecycle.execute(run_id, run_embed)
+
+
+def drop_vectors(run_id: int) -> None:
+    lifecycle.execute(run_id, run_drop_vectors)
 
 
 def match(run_id: int) -> None:

@@ -12,14 +12,17 @@ class KeptFigures(models.Model):
 
     Of the live pages (LIVE in linker.models.querysets): `by_category`, [category id or null, pages, indexable, orphans]
     of each category, without those below it; `languages`, [code, pages], the most common first; `vectors`, those that
-    have one, by the model's id. `missing`: pages that the newest import no longer held; `left`: those that it held as
-    merged, redirected or removed. `body_links`: links in texts.
+    have one, by the model's id. Of all pages, gone ones too, `vector_sets`, those that have one; of open suggestions,
+    `suggested_by`, those that came from it. `missing`: pages that the newest import no longer held; `left`: those that
+    it held as merged, redirected or removed. `body_links`: links in texts.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="kept_figures")
     by_category = models.JSONField(default=list)
     languages = models.JSONField(default=list)
     vectors = models.JSONField(default=dict)
+    vector_sets = models.JSONField(default=dict, db_default={})
+    suggested_by = models.JSONField(default=dict, db_default={})
     pages = models.BigIntegerField(default=0)
     missing = models.BigIntegerField(default=0)
     left = models.BigIntegerField(default=0, db_default=0)

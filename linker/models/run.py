@@ -39,6 +39,7 @@ class RunKind(models.TextChoices):
     RECHECK = "recheck", _("Verify suggestions")
     RESTORE_PAGES = "restore_pages", _("Bring pages back")
     FOLLOW_UP = "follow_up", _("Update suggestions")
+    VECTORS = "vectors", _("Drop vectors")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are

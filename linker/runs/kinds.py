@@ -57,6 +57,7 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.RECHECK: RunType("linker.reports.recheck.RECHECK", JobType("linker.jobs.recheck", HOUR)),
     RunKind.RESTORE_PAGES: RunType("ingest.fetching.restore.RESTORE", JobType("ingest.jobs.restore_pages", HOUR)),
     RunKind.FOLLOW_UP: RunType("linker.reports.follow_up.FOLLOW_UP", JobType("linker.jobs.follow_up", 6 * HOUR)),
+    RunKind.VECTORS: RunType("linker.reports.vectors.VECTORS", JobType("linker.jobs.drop_vectors", HOUR)),
 }
 NEXT_STEP = "ingest.fetching.steps.go_on"
 SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"

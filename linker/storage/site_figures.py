@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import connection
 from django.db.models import Count
 
-from linker.models import ExistingLink, KeptFigures, Page, PageEmbedding, Project, Run, RunKind
+from linker.models import CandidateEdge, ExistingLink, KeptFigures, Page, PageEmbedding, Project, Run, RunKind
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import INDEXABLE, LEFT, LIVE, MISSING, ORPHAN, of, sql
+from linker.models.querysets import INDEXABLE, LEFT, LIVE, MISSING, OPEN, ORPHAN, of, sql
 
 
 def changes_figures(run: Run) -> bool:
@@ -32,6 +32,14 @@ def keep_figures(project: Project) -> KeptFigures:
     return figures
 
 
+def forget_vectors(project: Project, model_id: int) -> None:
+    """Takes a set of vectors out of what is kept, without counting the others anew."""
+    for kept in KeptFigures.objects.filter(project=project):
+        kept.vectors.pop(str(model_id), None)
+        kept.vector_sets.pop(str(model_id), None)
+        kept.save(update_fields=["vectors", "vector_sets"])
+
+
 def _counted(project: Project) -> KeptFigures:
     # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
     rows = Page.objects.filter(LIVE, project=project).order_by().values_list("category").annotate(
@@ -40,12 +48,17 @@ def _counted(project: Project) -> KeptFigures:
         orphan_count=Count("project", filter=ORPHAN),
     )  # fmt: skip
     by_category = [list(row) for row in rows]
-    vectors = PageEmbedding.objects.filter(of("page", LIVE), page__project=project).order_by().values_list("model")
+    vectors = PageEmbedding.objects.filter(page__project=project).order_by().values_list("model")
+    sets = list(vectors.annotate(live_pages=Count("page", filter=of("page", LIVE)), all_pages=Count("page")))
+    edges = CandidateEdge.objects.filter(OPEN, project=project, run__model__isnull=False).order_by()
+    suggested = edges.values_list("run__model").annotate(Count("pk")) if sets else ()
     return KeptFigures(
         project=project,
         by_category=by_category,
         languages=[*map(list, language_counts(project).items())],
-        vectors={str(model): pages for model, pages in vectors.annotate(pages=Count("page"))},
+        vectors={str(model): live for model, live, _ in sets if live},
+        vector_sets={str(model): pages for model, _, pages in sets},
+        suggested_by={str(model): edges for model, edges in suggested},
         pages=sum(pages for _, pages, *_ in by_category),
         missing=Page.objects.filter(MISSING, project=project).count(),
         left=Page.objects.filter(LEFT, project=project).count(),

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.template.defaultfilters import filesizeformat
 
-from linker.embedding.vector_sets import drop_vectors, vector_sets
-from linker.management.commands._cli import ProjectCommand
+from linker.embedding.vector_sets import drop_vectors, run_drop_vectors, vector_sets
+from linker.management.commands._cli import ProjectCommand, work_here
+from linker.models import Run
 
 
 class Command(ProjectCommand):
@@ -19,8 +20,11 @@ class Command(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
         if options["set"] is not None:
-            dropped = drop_vectors(project, options["set"])
-            self.stdout.write(f"Dropped {dropped.model}: {dropped.pages:,} vectors.")
+            dropped = drop_vectors(project, options["set"], to_queue=False)
+            if isinstance(dropped, Run):
+                self.show(work_here(dropped, run_drop_vectors), verbose=options["verbose"])
+            else:
+                self.stdout.write(f"Dropped {dropped.set}: {dropped.pages:,} vectors.")
             return
         for one in vector_sets(project):
             self.stdout.write(

@@ -8,17 +8,21 @@ from io import StringIO
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from linker.embedding import vector_sets as sets
 from linker.embedding.service import embedding_model, run_embed
 from linker.embedding.text import RECIPES, text_to_embed
-from linker.embedding.vector_sets import drop_vectors, vector_sets
+from linker.embedding.vector_sets import drop_vectors, run_drop_vectors, vector_sets
 from linker.engine.params import MatchParams, PageFilter, Ranking
-from linker.errors import UserError
+from linker.errors import RunCancelled, UserError
 from linker.matching.start import run_match
 from linker.models import Change, EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
 from linker.reports.words import summary
 from linker.runs import lifecycle
+from linker.runs.again import try_again
 from tests.factories import embed, make_edge, make_model, make_page, make_project, make_run
 from tests.markup import compact
 
@@ -189,6 +193,90 @@ def test_a_manager_sees_the_sets_and_drops_one(project, manager, client_for):
     assert "Dropped the vectors of 1 page" in answer
     assert PageEmbedding.objects.count() == 1
     assert "no vectors of this set" in client.post(drop, follow=True).content.decode()
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """More pages than are dropped within a request, in lots of a few."""
+    monkeypatch.setattr(sets, "AT_ONCE", 2)
+    monkeypatch.setattr(sets, "ROWS", 2)
+    monkeypatch.setattr("linker.storage.slices.ROWS", 2)
+
+
+def make_vectors(project: Project, pages: int = 5) -> EmbeddingModel:
+    """A set that no match takes, of so many pages, beside the one that it does."""
+    old = another_set()
+    for _ in range(pages):
+        page = make_page(project)
+        embed(page, [1, 0, 0, 0], old)
+        embed(page, [1, 0, 0, 0])
+    return old
+
+
+def left(project: Project) -> dict[str, int]:
+    return {one.model.recipe: one.pages for one in vector_sets(project)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_set_is_dropped_by_a_run_with_progress(project, manager, client_for, many):
+    old = make_vectors(project)
+    answer = client_for(manager).post(reverse("vectors_drop", args=["shop", old.pk]))
+    started = Run.objects.get(kind=RunKind.VECTORS)
+    assert answer.url == reverse("run", args=["shop", started.pk])
+    assert left(project) == {"full 1": 5, "title 1": 5}
+    with pytest.raises(UserError, match="already waiting"):
+        drop_vectors(project, make_model().pk)
+
+    told: list[tuple[int, int, str]] = []
+    done = lifecycle.execute(started.pk, lambda run, _: run_drop_vectors(run, lambda *args: told.append(args)))
+
+    assert [step for step in told if step[2] == "Dropping vectors"] == [(n, 5, "Dropping vectors") for n in (0, 2, 4)]
+    assert summary(done) == ["Dropped the vectors of 5 pages: test-model 1 (text title 1)."]
+    assert left(project) == {"full 1": 5}
+    assert set(PageEmbedding.objects.values_list("model")) == {(make_model().pk,)}
+    change = Change.objects.get(project=project, kind="vectors")
+    assert (change.user, change.before["pages"]) == (manager, 5)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_is_cancelled_drops_nothing_and_is_tried_again(project, manager, many):
+    started = drop_vectors(project, make_vectors(project).pk, manager)
+
+    def stop(done: int, total: int, stage: str = "") -> None:
+        if done:
+            raise RunCancelled
+
+    assert lifecycle.execute(started.pk, lambda run, _: run_drop_vectors(run, stop)).status == RunStatus.CANCELLED
+    assert left(project) == {"full 1": 5, "title 1": 5}
+    assert not Change.objects.filter(kind="vectors").exists()
+    started.refresh_from_db()
+    again = try_again(started, manager)
+    assert lifecycle.execute(again.pk, run_drop_vectors).status == RunStatus.SUCCEEDED
+    assert left(project) == {"full 1": 5}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_match_that_begins_meanwhile_keeps_the_set(project, many):
+    started = drop_vectors(project, make_vectors(project).pk)
+
+    def match_begins(done: int, total: int, stage: str = "") -> None:
+        if done and not Run.objects.filter(kind=RunKind.MATCH).exists():
+            make_run(project, RunKind.MATCH, RunStatus.QUEUED)
+
+    done = lifecycle.execute(started.pk, lambda run, _: run_drop_vectors(run, match_begins))
+    assert (done.status, "under way" in done.error) == (RunStatus.FAILED, True)
+    assert left(project) == {"full 1": 5, "title 1": 5}
+
+
+def test_the_list_counts_no_vectors_once_a_run_has_ended(project):
+    old = make_vectors(project)
+    run(project, RunKind.EMBED, {}, lambda _: {})
+    with CaptureQueriesContext(connection) as queries:
+        assert left(project) == {"full 1": 5, "title 1": 5}
+    assert not [query for query in queries if "linker_pageembedding" in query["sql"]]
+    assert not [query for query in queries if "linker_candidateedge" in query["sql"]]
+    drop_vectors(project, old.pk)
+    assert left(project) == {"full 1": 5}
 
 
 @pytest.mark.parametrize(("who", "status"), [("editor", 403), ("outsider", 404)])

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.shortcuts import redirect
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from linker.embedding import vector_sets
 from linker.embedding.text import RECIPES
 from linker.errors import UserError
-from linker.models import Role
+from linker.models import Role, Run
 from linker.pages.languages import model_advice
 from linker.projects import access
+from linker.reports.vectors import sentences
 from linker.storage.site_figures import site_figures
 from linker.web.views.settings.tab import render_tab
-from linker.wording import number
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -47,10 +46,7 @@ def vectors_drop(request: HttpRequest, slug: str, model_id: int) -> HttpResponse
     except UserError as error:
         messages.error(request, str(error))
     else:
-        said = ngettext(
-            "Dropped the vectors of %(pages)s page: %(model)s.",
-            "Dropped the vectors of %(pages)s pages: %(model)s.",
-            dropped.pages,
-        )
-        messages.success(request, said % {"pages": number(dropped.pages), "model": dropped.model})
+        if isinstance(dropped, Run):
+            return redirect("run", slug, dropped.pk)
+        messages.success(request, " ".join(sentences(dropped)))
     return redirect("settings_vectors", slug)
