@@ -30,6 +30,7 @@ class Piece(StrEnum):
 
     COUNTS = "counts"  # of edges, where many may have written them meanwhile
     SECTIONS = "sections"  # the category of each edge's donor
+    ALLOWED = "allowed"  # what was ruled out and is allowed again
     RULED_OUT = "ruled_out"  # what suppressions and safety classes say of new suggestions
     MOVED = "moved"  # edges of pages that lead elsewhere, are gone or are back
     TURNED = "turned"  # suggestions of pages that may not be linked any more, or may again

@@ -10,11 +10,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from linker.engine.anchors.diversity import word_set
 from linker.errors import UserError
+from linker.matching import follow_up
 from linker.matching.safety import bar
 from linker.matching.tiers import retier
 from linker.models import (
@@ -31,6 +33,7 @@ from linker.models import (
 from linker.models.identity import follows_sql
 from linker.models.querysets import OPEN, PROPOSED, sql
 from linker.models.suppression import COVERED, REACH_DAYS, in_force_sql
+from linker.runs import lifecycle
 from linker.storage.locks import lock_edges, lock_project
 
 if TYPE_CHECKING:
@@ -38,6 +41,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from django.contrib.auth.models import User
+
+    from linker.models import Run
+    from linker.runs.lifecycle import Progress
+
+AT_ONCE = 5_000  # suggestions that come back into the queue while somebody waits; of more, by a run
 
 
 def suppress(edges: Sequence[CandidateEdge], kind: SuppressedKind, reach: Reach, user: User) -> None:
@@ -133,43 +141,75 @@ def _said(project: Project, suppressions: Sequence[int] | None, edges: Sequence[
     return found
 
 
-def lift(project: Project, suppressions: Iterable[int], user: User) -> None:
+def lift(project: Project, suppressions: Iterable[int], user: User) -> Run | None:
     """Allows again what these suppressions ruled out. What they took out of the queue is there again, unless a newer
-    match run has passed it over: then the next one decides."""
+    match run has passed it over: then the next one decides. Of more than AT_ONCE suggestions, a run brings them back,
+    which is returned."""
     with transaction.atomic():
         lock_project(project.pk)
         rows = Suppression.objects.filter(project=project, pk__in=list(suppressions), lifted_at=None)
-        lifted = list(rows.select_for_update().order_by("pk"))
-        if not lifted:
-            return
-        ids = [row.pk for row in lifted]
+        ids = [row.pk for row in rows.select_for_update().order_by("pk")]
         Suppression.objects.filter(pk__in=ids).update(lifted_by=user, lifted_at=timezone.now())
-        runs = project.runs.filter(kind=RunKind.MATCH, status=RunStatus.SUCCEEDED, pilot=None)
-        newest = runs.order_by("-pk").values_list("started_at", flat=True).first()
-        passed_over = [row.pk for row in lifted if newest is not None and newest > row.made_at]
-        back = _bring_back(project, ids, passed_over)
-        if back:
-            retier(project, back)
-            hide(project, edges=back)
+        if ids and len(_kept_out(ids, AT_ONCE + 1)) > AT_ONCE:
+            return follow_up.start(project, [follow_up.Piece.ALLOWED], user=user)
+        _bring_back(project, ids)
+    return None
 
 
-def _bring_back(project: Project, suppressions: Sequence[int], passed_over: Sequence[int]) -> list[int]:
-    """The suggestions that these suppressions had taken out of the queue, open again but for those passed over."""
+def _kept_out(suppressions: Sequence[int], most: int) -> list[int]:
+    """The first suggestions, so many at most, that these suppressions have taken out of the queue."""
+    edges = CandidateEdge.objects.filter(suppressed_by__in=suppressions).order_by()
+    return list(edges.values_list("pk", flat=True)[:most])
+
+
+def bring_back_allowed(project: Project, progress: Progress = lifecycle.no_progress) -> int:
+    """Brings back what suppressions still keep out of the queue that were lifted, some suggestions at a time; how many
+    are in the queue again. May run twice."""
+    hidden = CandidateEdge.objects.filter(suppressed_by=OuterRef("pk"))
+    lifted = Suppression.objects.filter(Exists(hidden), project=project, lifted_at__isnull=False).order_by("pk")
+    ids = list(lifted.values_list("pk", flat=True))
+    total = CandidateEdge.objects.filter(suppressed_by__in=ids).count()
+    done = back = 0
+    while True:
+        progress(done, total, "Bringing back what may be suggested again")
+        with transaction.atomic():
+            lock_project(project.pk)
+            written, returned = _bring_back(project, ids)
+        if not written:
+            return back
+        done, back = done + written, back + returned
+
+
+def _bring_back(project: Project, suppressions: Sequence[int]) -> tuple[int, int]:
+    """Takes the names of these suppressions off the suggestions that they had taken out of the queue, AT_ONCE at most,
+    and opens them again but for those passed over. Returns how many it wrote, and how many are open again."""
+    runs = project.runs.filter(kind=RunKind.MATCH, status=RunStatus.SUCCEEDED, pilot=None)
+    newest = runs.order_by("-pk").values_list("started_at", flat=True).first()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH l AS (SELECT e.id, e.suppressed_by_id <> ALL(%(passed)s) AND {follows_sql('e')} AS returns "
-            "FROM linker_candidateedge e WHERE e.suppressed_by_id = ANY(%(lifted)s) ORDER BY e.id FOR NO KEY UPDATE) "
+            "WITH l AS (SELECT e.id, coalesce(s.made_at >= %(newest)s::timestamptz, true) "
+            f"AND {follows_sql('e')} AS returns "
+            "FROM linker_candidateedge e JOIN linker_suppression s ON s.id = e.suppressed_by_id "
+            "WHERE e.suppressed_by_id = ANY(%(lifted)s) ORDER BY e.id LIMIT %(most)s FOR NO KEY UPDATE OF e) "
             "UPDATE linker_candidateedge e SET suppressed_by_id = NULL, stale = e.stale AND NOT l.returns "
             "FROM l WHERE e.id = l.id RETURNING e.id, l.returns",
-            {"project": project.pk, "lifted": list(suppressions), "passed": list(passed_over)},
+            {"project": project.pk, "lifted": list(suppressions), "newest": newest, "most": AT_ONCE},
         )
-        return [pk for pk, returns in cursor.fetchall() if returns]
+        rows = cursor.fetchall()
+    back = [pk for pk, returns in rows if returns]
+    if back:
+        retier(project, back)
+        hide(project, edges=back)
+    return len(rows), len(back)
 
 
 def lock_with_suppressed(project: Project, edges: Iterable[int]) -> None:
-    """Locks these edges, and what the rejections of theirs keep out of the queue: `lift_of` opens it again."""
-    ruled_out = "SELECT id FROM linker_suppression WHERE edge_id = ANY(%(ids)s) AND lifted_at IS NULL"
-    lock_edges(project.pk, f"e.id = ANY(%(ids)s) OR e.suppressed_by_id IN ({ruled_out})", {"ids": list(edges)})
+    """Locks these edges, and what the rejections of theirs keep out of the queue, where `lift_of` opens it again at
+    once."""
+    ids = list(edges)
+    rows = Suppression.objects.filter(edge__in=ids, lifted_at=None).values_list("pk", flat=True)
+    kept_out = _kept_out(list(rows), AT_ONCE + 1)
+    lock_edges(project.pk, "e.id = ANY(%(ids)s)", {"ids": ids if len(kept_out) > AT_ONCE else [*ids, *kept_out]})
 
 
 def lift_of(project: Project, edges: Iterable[CandidateEdge], user: User) -> None:

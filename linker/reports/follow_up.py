@@ -17,6 +17,7 @@ TABLE = Table(
         "moved": gettext_lazy("Followed their pages, or closed with them"),
         "left": gettext_lazy("Left the queue: a page may no longer be linked"),
         "back": gettext_lazy("Back in the queue: their pages may be linked again"),
+        "allowed": gettext_lazy("Back in the queue: no longer ruled out"),
         "reread": gettext_lazy("Verified for another tier"),
         "paragraphs": gettext_lazy("Content gaps with a paragraph"),
     }
@@ -28,15 +29,16 @@ def sentences(report: FollowUpReport) -> list[str]:
     out = ngettext(
         "%(links)s suggestion has left the queue.", "%(links)s suggestions have left the queue.", left
     ) % {"links": number(left)}  # fmt: skip
+    returned = (report.back or 0) + (report.allowed or 0)
     back = ngettext(
-        "%(links)s suggestion is back in it.", "%(links)s suggestions are back in it.", report.back or 0
-    ) % {"links": number(report.back or 0)}  # fmt: skip
+        "%(links)s suggestion is back in it.", "%(links)s suggestions are back in it.", returned
+    ) % {"links": number(returned)}  # fmt: skip
     moved = ngettext(
         "%(links)s suggestion has followed its pages, or was closed with them.",
         "%(links)s suggestions have followed their pages, or were closed with them.",
         report.moved or 0,
     ) % {"links": number(report.moved or 0)}  # fmt: skip
-    found = ((moved, report.moved), (out, left), (back, report.back))
+    found = ((moved, report.moved), (out, left), (back, returned))
     return [said for said, links in found if links] or [_("The queue is as it was.")]
 
 

@@ -104,6 +104,7 @@ WORDS: dict[str, dict[str, str]] = {
     "pieces": {
         Piece.COUNTS: gettext_noop("count suggestions"),
         Piece.SECTIONS: gettext_noop("follow the categories of donors"),
+        Piece.ALLOWED: gettext_noop("bring back what is no longer ruled out"),
         Piece.RULED_OUT: gettext_noop("take out what is ruled out"),
         Piece.MOVED: gettext_noop("follow pages that moved or are gone"),
         Piece.TURNED: gettext_noop("follow pages that may be linked or not"),
@@ -165,7 +166,7 @@ def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
 def param_rows(run: Run) -> list[Row]:
     """What the run was asked to do. Filters that do not restrict are left out."""
     # The upload's number says nothing to people; its columns stand with what was read.
-    unsaid = {"upload", "mapping", "encoding"} if run.is_import else {"wanted"}
+    unsaid = {"upload", "mapping", "encoding"} if run.is_import else {"wanted", "then_all"}
     params = {key: raw for key, raw in run.params.items() if key not in unsaid}
     if run.kind == RunKind.MATCH:
         if Ranking.COSINE not in (_ranked(run), params.get("ranking", Ranking.COSINE)):

@@ -13,8 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from linker.explain.pair import why_not_pair
+from linker.matching import suppressions
+from linker.matching.follow_up_work import run_follow_up
 from linker.matching.suppressions import lift, suppress_again
-from linker.models import CandidateEdge, EdgeStatus, Page, Reach, SuppressedKind, Suppression
+from linker.models import CandidateEdge, EdgeStatus, Page, Reach, Run, RunKind, SuppressedKind, Suppression
 from linker.storage.edge_counts import differences
 from review.decisions import decide_edges
 from review.models import Held, Reason, Verb
@@ -288,6 +290,50 @@ def test_allowing_again_is_taken_back_by_a_row_of_its_own(project, edge, editor)
     undo(project, editor)
     other.refresh_from_db()
     assert (other.stale, Suppression.objects.filter(lifted_at=None).count()) == (False, 0)
+
+
+@pytest.fixture
+def many(project, edge, monkeypatch) -> list[CandidateEdge]:
+    """More suggestions of the edge's donor than come back within a request."""
+    monkeypatch.setattr(suppressions, "AT_ONCE", 2)
+    return [make_edge(project, edge.source) for _ in range(5)]
+
+
+def still_out(edges: list[CandidateEdge]) -> int:
+    return CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges], stale=True).count()
+
+
+def test_what_one_rejection_ruled_out_comes_back_by_a_run_where_it_is_much(project, edge, editor, as_editor, many):
+    row = reject(edge, editor, Reason.TOO_MANY)
+    assert still_out(many) == 5
+    answer = as_editor.post(f"{LIST}{row.pk}/allow/", {"query": ""}, follow=True)
+    assert "A run is bringing the suggestions back into the queue." in text(answer)
+    row.refresh_from_db()
+    assert (row.is_lifted, still_out(many)) == (True, 5)
+    run = Run.objects.get(kind=RunKind.FOLLOW_UP)
+    told: list[tuple[int, int]] = []
+
+    def killed(done: int, total: int, stage: str = "") -> None:
+        told.append((done, total))
+        if done == 2:
+            raise RuntimeError("the worker is gone")
+
+    with pytest.raises(RuntimeError):
+        run_follow_up(run, killed)
+    assert (still_out(many), told[1:]) == (3, [(0, 5), (2, 5)])
+    assert run_follow_up(run).allowed == 3
+    assert still_out(many) == 0
+    assert run_follow_up(run).allowed == 0
+    assert not differences(project)
+
+
+def test_an_undo_leaves_to_a_run_what_its_rejection_had_ruled_out_where_it_is_much(project, edge, editor, many):
+    reject(edge, editor, Reason.TOO_MANY)
+    undo(project, editor)
+    edge.refresh_from_db()
+    assert (edge.status, still_out(many)) == (EdgeStatus.SUGGESTED, 5)
+    assert run_follow_up(Run.objects.get(kind=RunKind.FOLLOW_UP)).allowed == 5
+    assert still_out(many) == 0
 
 
 def test_the_cards_that_leave_with_a_rejection_are_named_in_its_answer(project, edge, as_editor):

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponseBadRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from linker.errors import UserError
@@ -55,7 +56,8 @@ def allow_again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = PlaceForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
-    lift(membership.project, [row.pk], user_of(request))
+    if lift(membership.project, [row.pk], user_of(request)):
+        messages.info(request, _("A run is bringing the suggestions back into the queue."))
     return _to_list(slug, form.cleaned_data["query"], f"lifted={row.pk}")
 
 
