@@ -102,6 +102,7 @@ WHEN_FAILED = (SCHEDULE_ENDED,)
 # What is called every few seconds, to start runs that are due: each gives the runs that it started.
 STARTED_WHEN_DUE = (
     "linker.runs.sensitivity_checks.start_missing",
+    "linker.runs.sensitivity_checks.start_asked",
     "review.quality.start.start_due",
     "ingest.fetching.steps.start_due",
     "ingest.schedules.due.start_due",

@@ -247,6 +247,30 @@ def test_the_page_says_that_the_marks_follow_and_links_the_run(project, edges, m
     assert "1 geänderte Regel ist noch nicht" in page_of(browser, project, headers={"accept-language": "de"})
 
 
+@pytest.mark.parametrize("end", ["done", "cancelled"])
+def test_all_pages_are_scanned_after_a_run_for_changed_rules_that_is_under_way(
+    project, edges, manager, client_for, redis_server, end
+):
+    _, run = added(project)
+    for _ in range(2):
+        answer = client_for(manager).post(reverse("sensitive_look", args=[project.slug]), follow=True)
+        assert answer.redirect_chain[-1][0] == reverse("run", args=[project.slug, run.pk])
+        assert "The scan of all pages starts as soon as it has ended." in answer.text
+    assert sensitivity_checks.start_asked() == []
+    if end == "done":
+        run.refresh_from_db()
+        done(run)
+    else:
+        assert lifecycle.request_cancel(run)
+    [scan] = sensitivity_checks.start_asked()
+    assert (scan.kind, scan.params, scan.created_by) == ("sensitive", {}, manager)
+    assert sensitivity_checks.start_asked() == []
+    assert sensitivity_checks.scan_all(project, manager) == scan
+    done(scan)
+    assert sensitivity_checks.was_looked_through(project)
+    assert sensitivity_checks.start_asked() == []
+
+
 @pytest.mark.parametrize("role", ["editor", None])
 def test_nobody_but_a_manager_changes_rules_or_starts_their_run(project, edges, client_for, role):
     rule = ruled(project, edges)

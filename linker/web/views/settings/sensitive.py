@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from linker.models import Membership, Role, Run, RunKind, SensitiveRule, SensitiveState
+from linker.models import Membership, Role, Run, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
 from linker.projects import access, overview
 from linker.projects.policies.sensitive import (
@@ -26,7 +26,7 @@ from linker.projects.rule_preview import Touched, newly_sensitive
 from linker.query_strings import is_id
 from linker.runs import sensitivity_checks
 from linker.web.forms.sensitive import LeaveOutForm, SensitiveForm
-from linker.web.views.settings.tab import FORM, render_tab, sent, start_or_show
+from linker.web.views.settings.tab import FORM, render_tab, sent
 from linker.web.views.settings.undo import offer_undo
 from linker.wording import number, within
 
@@ -196,8 +196,14 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
 
 @access.posts("settings_sensitive")
 def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
-    """Starts a look through all pages."""
-    return start_or_show(request, slug, RunKind.SENSITIVE)
+    """Starts a look through all pages, or has it follow the run for changed rules that is under way."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    run = sensitivity_checks.scan_all(membership.project, request.user)
+    if sensitivity_checks.THEN_ALL in run.params:
+        messages.info(
+            request, _("A run is applying changed rules. The scan of all pages starts as soon as it has ended.")
+        )
+    return redirect("run", slug, run.pk)
 
 
 @access.posts("settings_sensitive")
