@@ -79,8 +79,8 @@ def make_or_start(reading: Reading, user: Actor) -> TierChange | Run:
         return lifecycle.start_run(project, RunKind.RETIER, params | {"wanted": reading.wanted()}, user)
     change = _make(reading, user, lifecycle.no_progress)
     hide(project)  # the words of a suggestion may be others now, which somebody has ruled out
-    # What somebody rules out meanwhile leaves what is held here to us. A match would see to it, too.
-    transaction.on_commit(lambda: hide(project))
+    # What somebody rules out meanwhile leaves to us what is held here.
+    follow_up.start(project, [Piece.RULED_OUT], user=user)
     # Tiers that are saved as they are have been looked at all the same: linker.reports.tier_notice.
     if params["before"] != params["after"] or "basis" in params:
         lifecycle.record_run(project, RunKind.RETIER, params=params, report=_report(change), user=user)

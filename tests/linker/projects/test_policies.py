@@ -8,6 +8,7 @@ import time
 import pytest
 from django.db import connection, transaction
 
+from linker.matching.follow_up_work import run_follow_up
 from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveRule, Suppression, Tier
 from linker.projects.members import LastManager, remove_member
 from linker.projects.policies.sensitive import add_sensitive
@@ -66,6 +67,23 @@ def test_what_is_ruled_out_leaves_the_queue_in_the_transaction_that_moves_tiers(
     open_still.refresh_from_db()
     assert open_still.stale
     assert open_still.suppressed_by is not None
+
+
+@pytest.mark.django_db
+def test_what_is_ruled_out_while_tiers_move_is_left_to_a_run_that_is_there_with_the_change(project, manager):
+    edge = make_edge(project, score=0.7)
+    related = Tier.objects.get(project=project, basis="cosine", name="Related")
+    related.lower_bound = 0.69
+    change_tiers(project, [related], user=manager)
+    run = Run.objects.get(project=project, kind=RunKind.FOLLOW_UP)  # written, though nothing was done on commit
+    rejected = make_edge(project, edge.source, score=0.9, status="rejected")
+    Suppression.objects.create(
+        project=project, kind="page", reach="good", edge=rejected, source=edge.source, target=rejected.target,
+        made_by=manager,
+    )  # fmt: skip
+    assert run_follow_up(run).ruled_out == 1
+    edge.refresh_from_db()
+    assert edge.stale
 
 
 @pytest.mark.django_db
