@@ -118,6 +118,8 @@ def test_a_run_that_is_restored_and_a_group_that_is_decided(project, editor, man
 
 
 def test_a_look_for_released_links_and_a_link_that_is_put_back(project, editor, monkeypatch):
+    """Without verify's `lock_edges` and `lock_rows`, which were made to do nothing, PostgreSQL ends one of the two: the
+    look has written the link and wants the suggestion, of which the other has written the status."""
     edge = make_edge(project, status="accepted", rel="follow", anchor="warm socks", placement=Placement.INLINE)
     release_of(project)
     make_link(edge.source, edge.target, "cold feet", Block.CONTENT)
@@ -147,6 +149,7 @@ def _capped(project):
 
 
 def test_caps_that_are_applied_and_a_group_that_is_accepted(project, editor, monkeypatch):
+    """Without caps_run's `lock_edges`, which was made to do nothing, PostgreSQL ends one of the two."""
     behind, capped = _capped(project)
     run = lifecycle.start_run(project, RunKind.CAPS, {}, to_queue=False)
     met = meet(
@@ -159,6 +162,8 @@ def test_caps_that_are_applied_and_a_group_that_is_accepted(project, editor, mon
 
 
 def test_caps_that_are_applied_and_a_decision_that_is_undone(project, editor, monkeypatch):
+    """Without caps_run's `lock_project`, which was made to do nothing, the undo does not wait, and reads tiers beside
+    those who count what there is room for. Neither order of theirs is a deadlock: each locks the project first."""
     _behind, _ = _capped(project)
     [decision] = _accept(project, editor, make_edge(project))().decided
     run = lifecycle.start_run(project, RunKind.CAPS, {}, to_queue=False)
@@ -169,4 +174,5 @@ def test_caps_that_are_applied_and_a_decision_that_is_undone(project, editor, mo
         lambda: undo(project, editor, decision),
     )
     _both_went_well(met)
+    assert met.waited
     assert CandidateEdge.objects.get(pk=decision.edge_id).status == "suggested"
