@@ -11,9 +11,10 @@ from linker.matching.full_pages import BACK, bring_back, in_both, take_out
 from linker.matching.section_caps import caps_in_force
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
-from linker.models import Change, ChangeKind, Project, Run, RunKind, RunStatus
+from linker.models import ChangeKind, Run, RunKind
 from linker.models.querysets import UNDECIDED, sql
 from linker.runs import lifecycle
+from linker.runs.due import new_since, start_unless_active
 from linker.runs.reports import Report
 from linker.storage.cursors import batches, stream
 from linker.storage.locks import lock_edges, lock_project
@@ -59,21 +60,9 @@ def start_if_due(run: Run) -> Run | None:
     only to caps of sections, and by the length of texts.
     """
     project = run.project
-    newest = Run.objects.filter(project=project, kind=RunKind.CAPS).order_by("-pk").first()
-    since = newest.started_at or newest.created_at if newest is not None else None
-    changes = Change.objects.filter(project=project, kind=ChangeKind.CAPS)
-    kinds = [RunKind.IMPORT_LINKS, *([RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS] if caps_in_force(project) else [])]
-    imports = Run.objects.filter(project=project, kind__in=kinds, status=RunStatus.SUCCEEDED)
-    if since is not None:
-        changes, imports = changes.filter(at__gt=since), imports.filter(finished_at__gt=since)
-    if not (changes.exists() or imports.exists()) or not project.edges.filter(UNDECIDED).exists():
+    imports = [RunKind.IMPORT_LINKS, *([RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS] if caps_in_force(project) else [])]
+    if not any(new_since(project, RunKind.CAPS, (ChangeKind.CAPS,), imports)):
         return None
-    return start(project, run.created_by)
-
-
-def start(project: Project, user: object) -> Run | None:
-    """Starts a run; None where one is under way, which starts another as it ends if it has not seen what changed."""
-    try:
-        return lifecycle.start_run(project, RunKind.CAPS, {}, user)  # type: ignore[arg-type]
-    except lifecycle.RunIsActive:
+    if not project.edges.filter(UNDECIDED).exists():
         return None
+    return start_unless_active(project, RunKind.CAPS, run.created_by)

@@ -10,15 +10,18 @@ from django.db import connection, transaction
 from linker.matching.safety import bar, bring_back
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
-from linker.models import BarredPair, CandidateEdge, Change, ChangeKind, Gate, Project, Run, RunKind, RunStatus
+from linker.models import BarredPair, CandidateEdge, ChangeKind, Gate, Project, Run, RunKind
 from linker.models.querysets import ACCEPTED, WAITING, sql
 from linker.pages.gates import IS_GATED, write_gated
 from linker.runs import lifecycle
+from linker.runs.due import new_since, start_unless_active
 from linker.runs.reports import Report
 from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
+
+IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS, RunKind.IMPORT_TRAFFIC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,28 +79,11 @@ def start_if_due(run: Run) -> Run | None:
     Called as an import of pages or traffic ends, and as a run of this kind does.
     """
     project = run.project
-    newest = Run.objects.filter(project=project, kind=RunKind.SAFETY).order_by("-pk").first()
-    since = newest.started_at or newest.created_at if newest is not None else None
-    changes = Change.objects.filter(project=project, kind__in=[ChangeKind.SAFETY, ChangeKind.GATES])
-    imports = Run.objects.filter(
-        project=project,
-        kind__in=[RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS, RunKind.IMPORT_TRAFFIC],
-        status=RunStatus.SUCCEEDED,
-    )
-    if since is not None:
-        changes, imports = changes.filter(at__gt=since), imports.filter(finished_at__gt=since)
-    if not changes.exists() and not (imports.exists() and _has_rules(project)):
+    changed, imported = new_since(project, RunKind.SAFETY, (ChangeKind.SAFETY, ChangeKind.GATES), IMPORTS)
+    if not changed and not (imported and _has_rules(project)):
         return None
-    return start(project, run.created_by)
+    return start_unless_active(project, RunKind.SAFETY, run.created_by)
 
 
 def _has_rules(project: Project) -> bool:
     return any(rules.filter(project=project).exists() for rules in (BarredPair.objects, Gate.objects))
-
-
-def start(project: Project, user: object) -> Run | None:
-    """Starts a run; None where one is under way, which starts another as it ends if it has not seen what changed."""
-    try:
-        return lifecycle.start_run(project, RunKind.SAFETY, {}, user)  # type: ignore[arg-type]
-    except lifecycle.RunIsActive:
-        return None

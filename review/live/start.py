@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from linker.models import Run, RunKind, RunStatus
-from linker.runs import lifecycle
+from linker.runs.due import start_unless_active
 from review.models import PublishedLink
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ def start_if_due(run: Run) -> Run | None:
     project = run.project
     if not _is_due(project) or not PublishedLink.objects.filter(project=project).exists():
         return None
-    try:
-        return lifecycle.start_run(project, RunKind.VERIFY, {}, run.created_by)
-    except lifecycle.RunIsActive:  # which starts another as it ends, if it has not seen these links
-        return None
+    return start_unless_active(project, RunKind.VERIFY, run.created_by)
 
 
 def _is_due(project: Project) -> bool:

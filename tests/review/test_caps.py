@@ -12,12 +12,13 @@ from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from linker.engine.params import MatchParams
-from linker.matching.caps_run import run_apply_caps, start, start_if_due
+from linker.matching.caps_run import run_apply_caps, start_if_due
 from linker.matching.full_pages import take_out
 from linker.matching.room import Room, rooms_of
 from linker.models import Block, CandidateEdge, EdgeStatus, Page, RunKind, SectionCap
 from linker.projects.cap_preview import touched_by
 from linker.projects.policies.caps import set_cap
+from linker.runs.due import start_unless_active
 from review.decisions import decide_edges
 from review.models import Decision, Held, Verb
 from review.queue.selectors import card_of
@@ -256,7 +257,7 @@ def test_the_run_starts_after_imports_of_links_and_changes_of_caps(project, mana
 
 def test_a_run_ends_with_what_it_wrote_so_that_a_cap_that_is_set_afterwards_starts_another(project, manager):
     make_edge(project)
-    run = start(project, manager)
+    run = start_unless_active(project, RunKind.CAPS, manager)
     run_apply_caps(run)
     set_cap(SectionCap(project=project, inline_in_all=3), manager)
     assert project.runs.filter(kind=RunKind.CAPS).exclude(pk=run.pk).count() == 1

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 
 from linker import audit
 from linker.errors import UserError
-from linker.matching.caps_run import start
 from linker.matching.section_caps import CAPS
-from linker.models import ChangeKind, Project, SectionCap
+from linker.models import ChangeKind, Project, RunKind, SectionCap
 from linker.projects.policies.shared import wait_for_others
+from linker.runs.due import start_unless_active
 
 if TYPE_CHECKING:
     from linker.projects.policies.shared import Actor
@@ -43,7 +43,7 @@ def set_cap(cap: SectionCap, user: Actor) -> SectionCap | None:
         before=audit.values(former, CAPS) if former is not None else {},
         after=audit.values(cap, CAPS),
     )
-    start(project, user)
+    start_unless_active(project, RunKind.CAPS, user)
     return former
 
 
@@ -57,7 +57,7 @@ def end_cap(project: Project, cap_id: int, user: Actor) -> SectionCap | None:
         return None
     _end(cap)
     audit.record(project, ChangeKind.CAPS, user=user, subject=str(cap), before=audit.values(cap, CAPS))
-    start(project, user)
+    start_unless_active(project, RunKind.CAPS, user)
     return cap
 
 

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from linker import audit
 from linker.errors import UserError
-from linker.matching.safety_run import start
-from linker.models import ChangeKind, Gate, Project
+from linker.models import ChangeKind, Gate, Project, RunKind
 from linker.projects.policies.shared import wait_for_others
+from linker.runs.due import start_unless_active
 
 if TYPE_CHECKING:
     from linker.projects.policies.shared import Actor
@@ -34,7 +34,7 @@ def add_gate(gate: Gate, user: Actor) -> None:
     gate.made_by_id = user.pk if user is not None else None
     gate.save()
     audit.record(project, ChangeKind.GATES, user=user, subject=str(gate), after=audit.values(gate, GATE_FIELDS))
-    start(project, user)
+    start_unless_active(project, RunKind.SAFETY, user)
 
 
 @transaction.atomic
@@ -47,5 +47,5 @@ def end_gate(project: Project, gate_id: int, user: Actor) -> Gate | None:
     gate.ended_at = timezone.now()
     gate.save(update_fields=["ended_at"])
     audit.record(project, ChangeKind.GATES, user=user, subject=str(gate), before=audit.values(gate, GATE_FIELDS))
-    start(project, user)
+    start_unless_active(project, RunKind.SAFETY, user)
     return gate

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 
 from linker import audit
 from linker.errors import UserError
-from linker.matching.safety_run import start
-from linker.models import BarredPair, ChangeKind, Gate, Project, SafetyClass
+from linker.models import BarredPair, ChangeKind, Gate, Project, RunKind, SafetyClass
 from linker.pages.safety import barred_pairs
 from linker.projects.policies.shared import wait_for_others
+from linker.runs.due import start_unless_active
 
 if TYPE_CHECKING:
     from linker.projects.policies.shared import Actor
@@ -47,7 +47,7 @@ def save_class(one: SafetyClass, user: Actor) -> None:
     after = audit.values(one, CLASS_FIELDS)
     audit.record(project, ChangeKind.SAFETY, user=user, subject=one.name, before=before, after=after)
     if barred_pairs(project) or Gate.objects.filter(safety_class=one, ended_at=None).exists():
-        start(project, user)
+        start_unless_active(project, RunKind.SAFETY, user)
 
 
 @transaction.atomic
@@ -85,7 +85,7 @@ def bar_pair(pair: BarredPair, user: Actor) -> None:
     except IntegrityError:
         raise UserError(_("This pair is in the list already. Remove it there to change it.")) from None
     audit.record(project, ChangeKind.SAFETY, user=user, subject=str(pair), after=_said_of(pair))
-    start(project, user)
+    start_unless_active(project, RunKind.SAFETY, user)
 
 
 @transaction.atomic
@@ -99,7 +99,7 @@ def allow_pair(project: Project, pair_id: int, user: Actor) -> BarredPair | None
     pair.ended_at = timezone.now()
     pair.save(update_fields=["ended_at"])
     audit.record(project, ChangeKind.SAFETY, user=user, subject=str(pair), before=_said_of(pair))
-    start(project, user)
+    start_unless_active(project, RunKind.SAFETY, user)
     return pair
 
 
