@@ -115,6 +115,33 @@ class _Path(NamedTuple):
     query: str
 
 
+class _Above(NamedTuple):
+    """What the parts of an address before the last one say: the part below which there are products, events, lists and,
+    where the page looks like one, lists as well; "" for none. `may_hold_utility`: a utility page may lie there."""
+
+    product: str
+    event: str
+    lists: str
+    maybe_lists: str
+    may_hold_utility: bool
+
+
+@lru_cache(maxsize=2**14)
+def _above(parts: tuple[str, ...]) -> _Above:
+    """Many pages share these parts, which are looked at once."""
+
+    def first(names: frozenset[str], among: tuple[str, ...]) -> str:
+        return next((part for part in among if part in names), "")
+
+    return _Above(
+        product=first(_PRODUCTS, parts),
+        event=first(_EVENTS, parts),
+        lists=first(_LISTS, parts[:DEEPEST_LIST]),
+        maybe_lists=first(_LISTS | _MAYBE_LISTS, parts[:DEEPEST_LIST]),
+        may_hold_utility=all(part in _ABOVE for part in parts),
+    )
+
+
 _UNREADABLE = _Path(("?",), "", "")
 
 
@@ -144,7 +171,10 @@ def _read_path(url: str) -> _Path:
 def _key(part: str) -> str:
     """A part of an address without its ending, plain and without spaces."""
     part = _ENDING.sub("", part) if "." in part else part
-    return part.lower().translate(_NO_LETTERS) if part.isascii() else plain(part).replace(" ", "")
+    if not part.isascii():
+        return plain(part).replace(" ", "")
+    part = part.lower().replace("-", "")
+    return part if part.isalnum() else part.translate(_NO_LETTERS)
 
 
 @lru_cache(maxsize=8)
@@ -173,9 +203,9 @@ def _utility(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
         if part in _MACHINERY and len(path.parts) <= 3:
             return Found(PageRole.UTILITY, sayings.ADDRESS_HAS.said(part=part))
     last, above = path.parts[-1], path.parts[:-1]
-    in_menus = site.menus_tell and page.menu_share >= IN_MENUS
-    if not all(part in _ABOVE for part in above) or (above and last in _SEARCHES):
+    if not _above(above).may_hold_utility or (above and last in _SEARCHES):
         return None
+    in_menus = site.menus_tell and page.menu_share >= IN_MENUS
     clear = last in _CLEAR
     if not clear and last not in _MAYBE:
         return _by_name(page) if in_menus else None
@@ -241,7 +271,7 @@ def sections_with_prices(pages: Iterable[tuple[str, str]]) -> frozenset[str]:
     and the beginnings of their texts."""
     seen, priced = Counter[str](), Counter[str]()
     for url, text in pages:
-        above = _product_part(_path(url))
+        above = _above(_path(url).parts[:-1]).product
         seen[above] += 1
         priced[above] += _PRICE.search(text) is not None
     return frozenset(
@@ -249,19 +279,15 @@ def sections_with_prices(pages: Iterable[tuple[str, str]]) -> frozenset[str]:
     )
 
 
-def _product_part(path: _Path) -> str:
-    return next((part for part in path.parts[:-1] if part in _PRODUCTS), "")
-
-
 def _product(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
-    above = _product_part(path)
-    price = _PRICE.search(page.text) if page.text else None
-    said = plain(page.text) if price else ""
-    buying = next((phrase for phrase in _BUYING if phrase in said), "")
-    if buying:
-        return Found(PageRole.PRODUCT, sayings.PRICE_AND_WORDS.said(words=buying))
-    if above and price:
-        return Found(PageRole.PRODUCT, sayings.ADDRESS_AND_PRICE.said(part=f"/{above}/"))
+    above = _above(path.parts[:-1]).product
+    if page.text and _PRICE.search(page.text):
+        said = plain(page.text)
+        buying = next((phrase for phrase in _BUYING if phrase in said), "")
+        if buying:
+            return Found(PageRole.PRODUCT, sayings.PRICE_AND_WORDS.said(words=buying))
+        if above:
+            return Found(PageRole.PRODUCT, sayings.ADDRESS_AND_PRICE.said(part=f"/{above}/"))
     if above in site.sells_in:
         return Found(PageRole.PRODUCT, sayings.PRICES_BELOW.said(part=f"/{above}/"))
     return None
@@ -308,7 +334,7 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
         return None
     title = f"{page.title} {page.h1}"
     named = plain(title).split()
-    section = next((part for part in path.parts[:-1] if part in _EVENTS), "")
+    section = _above(path.parts[:-1]).event
     event = next((word for word in named if word in _EVENT_NAMES), "")
     if not (section or event) or not _LOOKS_BACK.isdisjoint(named) or _is_over(page.text):
         return None
@@ -341,8 +367,8 @@ def _hub(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
     own = page.words is None or page.words <= SHORT_WORDS or page.link_share >= PARTLY_LINKS
     above_many = page.below >= MANY_BELOW
     is_bare = site.texts_tell and page.words is None
-    kinds = _LISTS | _MAYBE_LISTS if page.below or page.links_out >= FEW_LINKS or is_bare else _LISTS
-    lists = next((part for part in path.parts[:-1][:DEEPEST_LIST] if part in kinds), "")
+    above = _above(path.parts[:-1])
+    lists = above.maybe_lists if page.below or page.links_out >= FEW_LINKS or is_bare else above.lists
     if lists and own and not _is_dated(path) and not any(part in _PRODUCTS for part in path.parts):
         return Found(PageRole.HUB, sayings.ADDRESS_HAS.said(part=f"/{lists}/"))
     if page.links_out >= MANY_LINKS and page.link_share >= NOTHING_BUT_LINKS:
@@ -352,13 +378,13 @@ def _hub(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
             return Found(PageRole.HUB, sayings.PAGES_BELOW.said(pages=f"{page.below:,}"))
         if page.links_out >= FEW_LINKS and page.link_share >= NOTHING_BUT_LINKS:
             return Found(PageRole.HUB, sayings.LINKS_AND_LITTLE.said(links=page.links_out))
-    if all(part.isdigit() for part in path.parts) and own and page.below:
+    if own and page.below and all(part.isdigit() for part in path.parts):
         return Found(PageRole.HUB, sayings.ADDRESS_IS_DATE.said())
     is_index = path.parts[-1] == "index"
-    names = _names(page) if own and (above_many or is_index) else []
-    name = next((name for name in names if plain(name) in _LIST_NAMES or (is_index and "index" in plain(name))), "")
-    if name:
-        return Found(PageRole.HUB, sayings.CALLED_WITH_PAGES_BELOW.said(name=name, pages=f"{page.below:,}"))
+    if own and (above_many or is_index):
+        for name in _names(page):
+            if plain(name) in _LIST_NAMES or (is_index and "index" in plain(name)):
+                return Found(PageRole.HUB, sayings.CALLED_WITH_PAGES_BELOW.said(name=name, pages=f"{page.below:,}"))
     if above_many and page.links_out >= MANY_LINKS and page.link_share >= MOSTLY_LINKS:
         why = sayings.PAGES_BELOW_AND_LINKS.said(pages=f"{page.below:,}", share=f"{page.link_share:.0%}")
         return Found(PageRole.HUB, why)
