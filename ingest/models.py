@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -16,7 +17,8 @@ class Upload(models.Model):
     """A file to import: `path` is relative to UPLOAD_ROOT for a browser's upload, absolute for the command line's, and
     empty where the file was removed (see ingest.files.uploads).
 
-    `mapping` and `encoding` are what the user confirmed last; each run freezes its own copy.
+    `mapping`, `encoding`, `delimiter` and `no_header` are what the user said last; each run freezes its own copy. An
+    empty encoding or delimiter is found out.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
@@ -27,6 +29,8 @@ class Upload(models.Model):
     sha256 = models.CharField(max_length=64)
     mapping = models.JSONField(default=dict, blank=True)
     encoding = models.CharField(max_length=20, blank=True, default="")
+    delimiter = models.CharField(max_length=1, blank=True, default="", db_default="")
+    no_header = models.BooleanField(default=False, db_default=False)
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -37,6 +41,11 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the file is to be read, as ingest.preview takes it."""
+        return {"encoding": self.encoding, "delimiter": self.delimiter, "no_header": self.no_header}
 
     @property
     def is_ours(self) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 MAX_SAMPLE = 300  # characters of a value shown
+MAX_DOUBTFUL = 100  # characters of a name shown
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,14 @@ class FilePreview(MappedRows):
         else:
             found = (" › ".join(cells) for cells in filled if cells)
         return [value[:MAX_SAMPLE] for value, _ in zip(found, range(most), strict=False)]
+
+    @property
+    def header_doubt(self) -> str:
+        """A sentence where the row that was taken for the header may be none."""
+        if not self.source.doubtful_name or self.known is not None:
+            return ""
+        said = gettext("The row that was taken for the header may be none, because it has “%(name)s” for a name.")
+        return said % {"name": self.source.doubtful_name[:MAX_DOUBTFUL]}
 
     @property
     def left_out(self) -> list[str]:
@@ -129,8 +138,12 @@ def preview_file(
     mapping: Mapping[str, Sequence[str]] | None,
     encoding: str = "",
     options: Mapping[str, Any] | None = None,
+    *,
+    delimiter: str = "",
+    no_header: bool = False,
 ) -> FilePreview:
-    """Looks at the first rows of a file and settles its mapping, required fields or not.
+    """Looks at the first rows of a file and settles its mapping, required fields or not. `encoding`, `delimiter` and
+    `no_header` are the user's word; where they are empty it is found out.
 
     Raises UnusableFile, or KnownFileError where the file is known to be none that can be imported in any way.
     """
@@ -142,6 +155,8 @@ def preview_file(
         known_columns=registry.known_columns(),
         preferred=chosen.preferred_files,
         encoding=encoding,
+        delimiter=delimiter,
+        no_header=no_header,
     )
     return preview(project, chosen, source, mapping, options)
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
 
 
+READING = ("encoding", "delimiter", "no_header")  # how the user says that a file is to be read
+
+
 def take_upload(
     project: Project, user: AbstractBaseUser | None, *, file: UploadedFile, kind: str = "", encoding: str = ""
 ) -> Upload:
@@ -53,19 +56,20 @@ def take_upload(
         uploads.copy(file, name, target)
         chosen = _settled_kind(target, name, kind, encoding)
         preview_file(project, chosen, target, name, None, encoding)
-        return _upload(project, chosen, name, path, target, user, encoding)
+        return _upload(project, chosen, name, path, target, user, encoding=encoding)
     except BaseException:
         target.unlink(missing_ok=True)
         raise
 
 
 def register_file(
-    project: Project, kind: str, file: Path, user: AbstractBaseUser | None = None, encoding: str = ""
+    project: Project, kind: str, file: Path, user: AbstractBaseUser | None = None, **reading: Any
 ) -> Upload:
-    """An Upload of a file that stays where it is. Raises FileError where it cannot be read."""
+    """An Upload of a file that stays where it is; `reading` are some of READING. Raises FileError where it cannot be
+    read."""
     if not file.is_file():
         raise FileError(str(file), gettext("There is no such file."))
-    return _upload(project, kind, file.name, str(file.resolve()), file, user, encoding)
+    return _upload(project, kind, file.name, str(file.resolve()), file, user, **reading)
 
 
 def find_kind(path: Path, name: str, encoding: str = "") -> str:
@@ -89,7 +93,7 @@ def _settled_kind(path: Path, name: str, wanted: str, encoding: str) -> str:
 
 
 def _upload(
-    project: Project, kind: str, name: str, path: str, file: Path, user: AbstractBaseUser | None, encoding: str
+    project: Project, kind: str, name: str, path: str, file: Path, user: AbstractBaseUser | None, **reading: Any
 ) -> Upload:
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
@@ -100,8 +104,8 @@ def _upload(
         path=path,
         bytes=file.stat().st_size,
         sha256=digest,
-        encoding=encoding,
         uploaded_by_id=user.pk if user is not None else None,
+        **reading,
     )
 
 
@@ -118,12 +122,28 @@ def look_at_upload(
     _check_is_there(upload)
     try:
         registry.get(upload.kind).check_options(upload.name, options or {})
+        chosen = mapping or upload.mapping
         return preview_file(
-            project, upload.kind, upload.file, upload.name, mapping or upload.mapping, upload.encoding, options
+            project, upload.kind, upload.file, upload.name, chosen, options=options, **upload.reading
         )
     except (UnusableFile, KnownFileError):
-        uploads.discard(upload)
+        _discard(upload)
         raise
+
+
+def _discard(upload: Upload) -> None:
+    """Removes a file that cannot be used, unless it is the user's own word for how to read it that may be wrong."""
+    if not (upload.delimiter or upload.no_header):
+        uploads.discard(upload)
+
+
+def change_reading(project: Project, upload: Upload, *, delimiter: str, no_header: bool) -> None:
+    """Reads an upload with another delimiter (empty to find it out), or with or without a header; its columns are yet
+    to be chosen. Raises FileError, and changes nothing, where the file cannot be read so."""
+    _check_is_there(upload)
+    reading = {"delimiter": delimiter, "no_header": no_header}
+    preview_file(project, upload.kind, upload.file, upload.name, None, upload.encoding, **reading)
+    Upload.objects.filter(pk=upload.pk).update(mapping={}, **reading)
 
 
 def change_kind(upload: Upload, kind: str) -> None:
@@ -134,7 +154,10 @@ def change_kind(upload: Upload, kind: str) -> None:
 
 
 def remember_mapping(project: Project, looked: FilePreview) -> None:
-    """Keeps for the project's next imports what the user chose otherwise than we would have guessed."""
+    """Keeps for the project's next imports what the user chose otherwise than we would have guessed. Of a file without
+    a header nothing is kept, because its columns have no names that another file could share."""
+    if looked.source.has_no_names:
+        return
     guessed = looked.kind.guess(looked.header, looked.samples)
     changed = {
         field: looked.mapping.get(field, [])
@@ -162,6 +185,8 @@ def import_file(
     name: str = "",
     mapping: Mapping[str, Sequence[str]] | None = None,
     encoding: str = "",
+    delimiter: str = "",
+    no_header: bool = False,
     skipped_file: Path | None = None,
     progress: Progress = no_progress,
     run: Run | None = None,
@@ -172,7 +197,9 @@ def import_file(
     Raises FileError for a file that cannot be read, ImportStopped (with the report so far) where its rows must not be
     loaded: none of them can be used, or they are far fewer than the project has.
     """
-    found = preview_file(project, kind, path, name or path.name, mapping, encoding, options)
+    found = preview_file(
+        project, kind, path, name or path.name, mapping, encoding, options, delimiter=delimiter, no_header=no_header
+    )
     return _import(found, mapping, skipped_file, progress, run)
 
 
@@ -223,7 +250,7 @@ def start_import(
         raise KnownFileError(upload.name, looked.known, looked.objection)
     registry.check_required(looked.kind, upload.name, looked.header, looked.mapping)
     mapping = {field: looked.mapping.get(field, []) for field in looked.kind.fields.names}
-    params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding}
+    params = {"upload": upload.pk, "mapping": mapping, **upload.reading}
     with transaction.atomic():
         run = start_run(project, looked.kind.run_kind, params | looked.kind.chosen_options(options), user)
         Upload.objects.filter(pk=upload.pk).update(mapping=mapping)
@@ -268,8 +295,8 @@ def import_again(run: Run, user: AbstractBaseUser | None) -> Run:
 
 
 def run_import(run: Run, progress: Progress) -> ImportReport:
-    """The work of an import run. Its params are `upload`, `mapping` and `encoding`, or `source`, `where` and `mapping`;
-    and the options of its kind."""
+    """The work of an import run. Its params are `upload`, `mapping` and how it is read (READING), or `source`, `where`
+    and `mapping`; and the options of its kind."""
     kind = registry.of_run(run.kind)
     try:
         return kind.report.type.from_json(_run_import(run, kind, progress))
@@ -287,11 +314,11 @@ def _run_import(run: Run, kind: ImportKind, progress: Progress) -> Counts:
         return import_rows(run.project, kind.name, source, **options)
     upload = Upload.objects.get(pk=run.params["upload"], project=run.project)
     _check_is_there(upload)
-    options |= {"name": upload.name, "encoding": run.params.get("encoding", "")}
+    options |= {"name": upload.name, **{name: run.params[name] for name in READING if name in run.params}}
     try:
         return import_file(run.project, kind.name, upload.file, **options)
     except UnusableFile:
-        uploads.discard(upload)
+        _discard(upload)
         raise
 
 

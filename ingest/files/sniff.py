@@ -25,18 +25,24 @@ if TYPE_CHECKING:
 
 HEAD = 2**18
 MAX_COLUMNS = 2_000  # a crawl with every extraction has some hundreds
-DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = {
+    ",": gettext_noop("comma"),
+    ";": gettext_noop("semicolon"),
+    "\t": gettext_noop("tab"),
+    "|": gettext_noop("bar"),
+}
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text has in any encoding but UTF-16
 BINARY = gettext_noop(
     "This is not text but a binary file, such as a program's own format, a picture or an archive. Export the table as "
     "CSV in the program that it comes from, and import that file."
 )
-_SEPARATOR_LINE = re.compile(r'^"?sep=(.)"?\s*$', re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r'^"?sep=(.?)"?\s*$', re.IGNORECASE)  # without the mark where that parted its cells
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a file is to be read. `header` holds unique names; data begin after `header_records` records."""
+    """How a file is to be read. `header` holds unique names; data begin after `header_records` records. A file without
+    a header has columns named by their places, and its `header_line` is 0."""
 
     compression: str
     member: str
@@ -48,28 +54,29 @@ class Format:
 
     def describe(self) -> dict[str, str | int]:
         """For the report and the preview."""
-        names = {
-            ",": gettext_noop("comma"),
-            ";": gettext_noop("semicolon"),
-            "\t": gettext_noop("tab"),
-            "|": gettext_noop("bar"),
-        }
-        return {
+        described: dict[str, str | int] = {
             "encoding": encoding_label(self.encoding),
-            "delimiter": names[self.delimiter],
+            "delimiter": DELIMITERS[self.delimiter],
             "packed": f"{self.compression} ({self.member})" if self.member else self.compression or "no",
-            "header_line": self.header_line,
         }
+        return described | ({"header_line": self.header_line} if self.header_line else {})
 
 
 def inspect(
-    path: Path, name: str, *, known: Collection[str], preferred: Collection[str] = (), encoding: str = ""
+    path: Path,
+    name: str,
+    *,
+    known: Collection[str],
+    preferred: Collection[str] = (),
+    encoding: str = "",
+    delimiter: str = "",
+    no_header: bool = False,
 ) -> Format:
     """Looks at the first HEAD bytes of a file.
 
     `known` are column names in the form of header_key(), by which the header row and the delimiter are recognised;
-    `preferred` are names of files to take out of an archive that holds several; `encoding` is the user's word, or
-    empty to find out. Raises UnusableFile.
+    `preferred` are names of files to take out of an archive that holds several; `encoding` and `delimiter` are the
+    user's word, or empty to find out; `no_header` is the user's word too. Raises UnusableFile.
     """
     head, compression, member = _read_head(path, name, preferred)
     check_magic(name, head)
@@ -85,18 +92,40 @@ def inspect(
         raise UnusableFile(name, said)
     if not text.strip():
         raise UnusableFile(name, gettext("The file is empty."))
-    delimiter, line, cells, records = _find_table(name, text, known, is_cut=len(head) >= HEAD)
+    delimiter, records = _find_delimiter(text, known, delimiter)
+    if no_header:
+        above, width = _rows_above(name, records)
+        return Format(compression, member, encoding, delimiter, unique_names([""] * width), 0, above)
+    line, cells, records = _find_names(name, records, known, is_cut=len(head) >= HEAD)
     return Format(compression, member, encoding, delimiter, unique_names(cells), line, records)
 
 
-def _find_table(name: str, text: str, known: Collection[str], *, is_cut: bool) -> tuple[str, int, list[str], int]:
-    """The delimiter; the header's line and cells; and how many records there are down to it.
+def _find_names(
+    name: str, records: list[tuple[int, list[str]]], known: Collection[str], *, is_cut: bool
+) -> tuple[int, list[str], int]:
+    """The header's line and cells, and how many records there are down to it.
 
     `is_cut` says that the text goes on. Raises UnusableFile.
     """
-    delimiter, records = _find_delimiter(text, known)
     index = _find_header(name, records, known)
     line, cells = records[index]
+    _check_width(name, line, cells)
+    if index == len(records) - 1 and is_cut:
+        said = gettext("The header does not end within the first %(bytes)s bytes; is this a table with a header?")
+        raise UnusableFile(name, said % {"bytes": number(HEAD)}, line=line)
+    return line, cells, index + 1
+
+
+def _rows_above(name: str, records: list[tuple[int, list[str]]]) -> tuple[int, int]:
+    """How many records of a file without a header are comments, titles or blank above its rows; and the rows' width."""
+    index = _first_of_the_width(name, records)
+    line, cells = records[index]
+    _check_width(name, line, cells)
+    return index, len(cells)
+
+
+def _check_width(name: str, line: int, cells: list[str]) -> None:
+    """Raises UnusableFile for a row of too many columns."""
     if len(cells) > MAX_COLUMNS:
         raise UnusableFile(
             name,
@@ -104,10 +133,6 @@ def _find_table(name: str, text: str, known: Collection[str], *, is_cut: bool) -
             % {"columns": number(len(cells)), "most": number(MAX_COLUMNS)},
             line=line,
         )
-    if index == len(records) - 1 and is_cut:
-        said = gettext("The header does not end within the first %(bytes)s bytes; is this a table with a header?")
-        raise UnusableFile(name, said % {"bytes": number(HEAD)}, line=line)
-    return delimiter, line, cells, index + 1
 
 
 def _read_head(path: Path, name: str, preferred: Collection[str]) -> tuple[bytes, str, str]:
@@ -190,7 +215,10 @@ def _known_cells(record: list[str], known: Collection[str]) -> int:
     return len({key for cell in record[:MAX_COLUMNS] if (key := header_key(cell)) in known})
 
 
-def _find_delimiter(text: str, known: Collection[str]) -> tuple[str, list[tuple[int, list[str]]]]:
+def _find_delimiter(text: str, known: Collection[str], wanted: str) -> tuple[str, list[tuple[int, list[str]]]]:
+    """The delimiter, which is the user's where one is `wanted`, and the first records."""
+    if wanted:
+        return wanted, _first_records(text, wanted)
     separator = _SEPARATOR_LINE.match(text.split("\n", 1)[0].rstrip("\r"))
     if separator and separator[1] in DELIMITERS:
         return separator[1], _first_records(text, separator[1])
@@ -222,6 +250,11 @@ def _find_header(name: str, records: list[tuple[int, list[str]]], known: Collect
     scores = [_known_cells(records[n][1], known) for n in places]
     if any(scores):
         return places[scores.index(max(scores))]
+    return _first_of_the_width(name, records)
+
+
+def _first_of_the_width(name: str, records: list[tuple[int, list[str]]]) -> int:
+    """The first record that is as wide as most are. Raises UnusableFile where all of them are blank."""
     filled = [i for i, (_, record) in enumerate(records) if any(map(str.strip, record))]
     if not filled:
         raise UnusableFile(name, gettext("The first rows are blank: there is no header."))

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from ingest.errors import UnusableFile
 from ingest.files import peek
+from ingest.files.header_doubt import doubtful_name
 from ingest.files.sniff import inspect
 from ingest.files.table import Table
 from ingest.formats import recognise
@@ -51,14 +52,20 @@ class FileSource(Source):
         known_columns: Collection[str],
         preferred: Collection[str],
         encoding: str = "",
+        delimiter: str = "",
+        no_header: bool = False,
     ) -> FileSource:
         """Recognises a file that is to be imported as a kind; the other arguments are those of inspect().
 
         Raises UnusableFile, or KnownFileError where the file is known to be none that can be imported in any way.
         """
-        by_start, table = _open_table(path, name, kind, known_columns, preferred, encoding)
+        by_start, table = _open_table(
+            path, name, kind, known_columns, preferred, encoding=encoding, delimiter=delimiter, no_header=no_header
+        )
         source = cls(table)
         samples = source.first_rows()
+        source.has_no_names = no_header
+        source.doubtful_name = "" if no_header else doubtful_name(source.header, known_columns)
         source.known = by_start or recognise.of_columns(peek.Columns(name, source.header, samples))
         if source.known is not None and source.known.personal:
             raise KnownFileError(name, source.known)
@@ -120,7 +127,7 @@ def recognise_columns(
 
     Raises UnusableFile and KnownFileError.
     """
-    by_start, table = _open_table(path, name, "", known_columns, preferred, encoding)
+    by_start, table = _open_table(path, name, "", known_columns, preferred, encoding=encoding)
     rows = [cells for _, (_, cells) in zip(range(SAMPLES), table, strict=False)]
     header = table.format.header
     found = by_start or recognise.of_columns(peek.Columns(name, header, rows))
@@ -128,12 +135,13 @@ def recognise_columns(
 
 
 def _open_table(
-    path: Path, name: str, kind: str, known_columns: Collection[str], preferred: Collection[str], encoding: str
+    path: Path, name: str, kind: str, known_columns: Collection[str], preferred: Collection[str], **said: Any
 ) -> tuple[Known | None, Table]:
-    """What the beginning of a file says it is, and its table."""
+    """What the beginning of a file says it is, and its table. `said` is what the user says of how it is to be read, as
+    inspect() takes it."""
     by_start = _recognise_start(path, name)
     preferred = _preferred_member(path, kind) or preferred
-    format = inspect(path, name, known=known_columns, preferred=preferred, encoding=encoding)
+    format = inspect(path, name, known=known_columns, preferred=preferred, **said)
     return by_start, Table(path, name, format, preferred)
 
 

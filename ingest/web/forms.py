@@ -14,10 +14,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ingest.fields.mapping import PREFIX, families, family
+from ingest.files.sniff import DELIMITERS
 from ingest.files.text import ENCODINGS
 from ingest.kinds import registry
 from ingest.sources import registry as sources
 from linker.errors import UserError
+from linker.reports.table import capitalised
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from ingest.fields.mapping import Columns, Field
     from ingest.kinds.base import Option
+    from ingest.models import Upload
     from ingest.preview import FilePreview
 
 
@@ -111,6 +114,42 @@ def _option_field(option: Option) -> forms.Field:
     return _OptionField(
         option, label=option.label, help_text=option.help_text, required=False, max_length=option.max_length
     )
+
+
+class ReadingForm(forms.Form):
+    """How an upload is read. What a request does not name stays as it was."""
+
+    AUTO, NO_HEADER = "auto", "none"
+    delimiter = forms.ChoiceField(
+        label=_("Delimiter"),
+        choices=lambda: [
+            (ReadingForm.AUTO, gettext("Detect")),
+            *((mark, capitalised(gettext(name))) for mark, name in DELIMITERS.items()),
+        ],
+        required=False,
+    )
+    header = forms.ChoiceField(
+        label=_("Header row"),
+        choices=[("row", _("A row with the columns' names")), (NO_HEADER, _("The file has no header"))],
+        required=False,
+    )
+
+    def __init__(self, data: Any, *, upload: Upload) -> None:
+        initial = {"delimiter": upload.delimiter or self.AUTO, "header": self.NO_HEADER if upload.no_header else "row"}
+        super().__init__(data, initial=initial, use_required_attribute=False)
+
+    def changed(self) -> dict[str, Any]:
+        """How the upload is to be read from now on; empty where nothing changes. `action=no_header` is the one click
+        below a doubt about the header."""
+        if not self.is_valid():
+            return {}
+        wanted = {name: self.cleaned_data[name] or self.initial[name] for name in self.fields}
+        if self.data.get("action") == "no_header":
+            wanted["header"] = self.NO_HEADER
+        if wanted == self.initial:
+            return {}
+        delimiter = wanted["delimiter"] if wanted["delimiter"] != self.AUTO else ""
+        return {"delimiter": delimiter, "no_header": wanted["header"] == self.NO_HEADER}
 
 
 class MappingForm(forms.Form):

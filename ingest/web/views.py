@@ -16,7 +16,7 @@ from ingest.formats.known_file import KnownFileError
 from ingest.models import Upload
 from ingest.sources import registry as sources
 from ingest.web import reads
-from ingest.web.forms import MappingForm, SourceForm, UploadForm
+from ingest.web.forms import MappingForm, ReadingForm, SourceForm, UploadForm
 from linker.errors import UserError
 from linker.models import Role, Run
 from linker.models.run import IMPORT_PREFIX
@@ -26,6 +26,8 @@ from linker.runs.lifecycle import RunIsActive
 from linker.runs.reports import report_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from django.http import HttpRequest, HttpResponse
 
     from linker.models import Membership
@@ -87,6 +89,9 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
         looked = services.look_at_upload(project, upload)
         if kind := request.POST.get("kind"):
             return _change_kind(request, membership, upload, kind)
+        reading = ReadingForm(request.POST or None, upload=upload)
+        if changed := reading.changed():
+            return _change_reading(request, membership, upload, changed)
         form = MappingForm(request.POST or None, looked=looked)
         if request.method == "POST" and form.is_valid():
             form.looked = services.look_at_upload(project, upload, form.mapping(), form.options())
@@ -105,7 +110,7 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
         else:
             return redirect("run", slug, run.pk)
     details = form.looked.source.describe()
-    context = _context(membership, upload=upload, looked=form.looked, form=form, format=details)
+    context = _context(membership, upload=upload, looked=form.looked, form=form, reading=reading, format=details)
     return render(request, "ingest/preview.html", context, status=status)
 
 
@@ -113,6 +118,17 @@ def _change_kind(request: HttpRequest, membership: Membership, upload: Upload, k
     """Takes a file for one of another kind, and shows it again."""
     try:
         services.change_kind(upload, kind)
+    except UserError as error:
+        messages.error(request, str(error))
+    return redirect("import_preview", membership.project.slug, upload.pk)
+
+
+def _change_reading(
+    request: HttpRequest, membership: Membership, upload: Upload, reading: Mapping[str, Any]
+) -> HttpResponse:
+    """Reads a file with another delimiter or header, and shows it again: the columns that were chosen were others."""
+    try:
+        services.change_reading(membership.project, upload, **reading)
     except UserError as error:
         messages.error(request, str(error))
     return redirect("import_preview", membership.project.slug, upload.pk)

@@ -165,8 +165,9 @@ def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
 
 def param_rows(run: Run) -> list[Row]:
     """What the run was asked to do. Filters that do not restrict are left out."""
-    # The upload's number says nothing to people; its columns stand with what was read.
-    unsaid = {"upload", "mapping", "encoding"} if run.is_import else {"wanted", "then_all"}
+    # The upload's number says nothing to people; its columns, and how it was read, stand with what was read.
+    of_imports = {"upload", "mapping", "encoding", "delimiter", "no_header"}
+    unsaid = of_imports if run.is_import else {"wanted", "then_all"}
     params = {key: raw for key, raw in run.params.items() if key not in unsaid}
     if run.kind == RunKind.MATCH:
         if Ranking.COSINE not in (_ranked(run), params.get("ranking", Ranking.COSINE)):

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from ingest import services
 from ingest.fields.skipped import reason_in_words
+from ingest.files.sniff import DELIMITERS
 from ingest.files.text import ENCODINGS
 from ingest.import_report import ImportReport
 from ingest.kinds import registry
@@ -72,6 +73,13 @@ def add_import_arguments(parser: ArgumentParser, kind: ImportKind) -> None:
     parser.add_argument(
         "--encoding", choices=sorted(ENCODINGS), default="", help="of a file that is neither UTF-8 nor UTF-16"
     )
+    parser.add_argument("--delimiter", choices=sorted(DELIMITERS.values()), help="where it is guessed wrongly")
+    parser.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first row is no header; the columns are then called Column 1, Column 2 and so on: "
+        "--map url='Column 1'",
+    )
     if sources.sources():
         parser.add_argument(
             "--from",
@@ -126,15 +134,24 @@ class ImportCommand(ProjectCommand):
     def _params_of_file(
         self, project: Project, kind: ImportKind, mapping: Columns, options: dict[str, Any]
     ) -> dict[str, Any]:
-        file, encoding = Path(options["file"]), options["encoding"]
-        upload = services.register_file(project, kind.name, file, encoding=encoding)
-        self._say_what_it_is(project, kind, file, mapping, encoding)
-        return {"upload": upload.pk, "mapping": mapping, "encoding": encoding}
+        file = Path(options["file"])
+        marks = {name: mark for mark, name in DELIMITERS.items()}
+        delimiter = marks[options["delimiter"]] if options.get("delimiter") else ""
+        reading = {
+            "encoding": options["encoding"],
+            "delimiter": delimiter,
+            "no_header": bool(options.get("no_header")),
+        }
+        upload = services.register_file(project, kind.name, file, **reading)
+        self._say_what_it_is(project, kind, file, mapping, reading)
+        return {"upload": upload.pk, "mapping": mapping, **reading}
 
-    def _say_what_it_is(self, project: Project, kind: ImportKind, file: Path, mapping: Columns, encoding: str) -> None:
+    def _say_what_it_is(
+        self, project: Project, kind: ImportKind, file: Path, mapping: Columns, reading: dict[str, Any]
+    ) -> None:
         """Says what a file is known for, where this import takes it; where it does not, the import itself says so."""
         try:
-            found = preview_file(project, kind.name, file, file.name, mapping, encoding)
+            found = preview_file(project, kind.name, file, file.name, mapping, **reading)
         except UserError:
             return
         if found.known is not None and found.is_for_this:
