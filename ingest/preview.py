@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext
 
 from ingest.addresses.normalise import AnotherSite
+from ingest.asked_from import is_command_line
 from ingest.errors import FileError
 from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
@@ -180,7 +181,7 @@ def check_loadable(found: FilePreview, wanted: Mapping[str, Sequence[str]] | Non
     """Raises KnownFileError where a file is known to be something else and the user chose no columns, FileError where a
     required field has no column."""
     if found.objection and found.known is not None and not found.kind.fields.columns_of(wanted or {}):
-        command = f" The command is {found.better_kind.command}." if found.better_kind else ""
+        command = f" The command is {found.better_kind.command}." if found.better_kind and is_command_line() else ""
         raise KnownFileError(found.source.name, found.known, found.objection + command)
     if text := found.missing:
         raise FileError(found.source.name, text)

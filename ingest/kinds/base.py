@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from ingest.asked_from import is_command_line
 from ingest.errors import ImportStopped
 from ingest.fields.mapping import listed
 from ingest.fields.skipped import REASONS
@@ -226,12 +227,16 @@ class ImportKind(ABC):
         missing = self.fields.without_column(mapping)
         if not missing:
             return ""
-        said = gettext(
-            "No column for %(fields)s was found. The columns are: %(columns)s. If one of them holds it, choose it in "
-            "the preview, or on the command line with --map %(field)s=COLUMN."
-        )
+        said = gettext("No column for %(fields)s was found. The columns are: %(columns)s.")
         labels = joined([gettext("“%(label)s”") % {"label": one.label} for one in missing])
-        return said % {"fields": labels, "columns": listed(header), "field": missing[0].name}
+        return f"{said % {'fields': labels, 'columns': listed(header)}} {self.how_to_choose(missing[0].name)}"
+
+    def how_to_choose(self, name: str) -> str:
+        """How the user says which column fills a field: in the preview, or to the command."""
+        if is_command_line():
+            return gettext("If one of them holds it, name it with --map %(field)s=COLUMN.") % {"field": name}
+        label = next(field.label for field in self.fields.fields if field.name == name)
+        return gettext("If one of them holds it, choose it in the preview at “%(field)s”.") % {"field": label}
 
     def notes(self, rows: MappedRows) -> list[Note]:
         """What the user should know of this kind of import before confirming it."""

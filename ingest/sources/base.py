@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ingest.asked_from import is_command_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -27,8 +29,8 @@ class Source(ABC):
     SiteSource that the rows were fetched from, which speaks of the pages that it held before alone; None for a file,
     which speaks of all. `exact_text`: texts are stored as they are, because places in them are known. `places_only`:
     of its links nothing counts but where they stand in the texts. `known_only`: it says something of the pages that the
-    project has, and names no new ones. `doubtful_name`: a column's name that reads
-    like data. `has_no_names`: the columns are called by their places. `allowed_by`: where a user allows that it holds far less than there was.
+    project has, and names no new ones. `doubtful_name`: a column's name that reads like
+    data. `has_no_names`: the columns are called by their places.
     """
 
     name: str
@@ -42,7 +44,6 @@ class Source(ABC):
     known_only = False
     doubtful_name = ""
     has_no_names = False
-    allowed_by = "the tick box in the preview, or --allow-shrink"
 
     @abstractmethod
     def chunks(self) -> Iterator[Records]:
@@ -54,6 +55,11 @@ class Source(ABC):
     @property
     def position(self) -> int:
         return 0
+
+    @property
+    def allowed_by(self) -> str:
+        """Where a user allows that the source holds far less than there was."""
+        return "--allow-shrink" if is_command_line() else "the tick box in the preview"
 
     def __iter__(self) -> Iterator[tuple[int, Sequence[str]]]:
         """Yields (line the record begins on, cells)."""

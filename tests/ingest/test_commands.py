@@ -144,6 +144,13 @@ def test_the_shrink_guard_is_lifted_by_its_option(project, tmp_path):
     assert Page.objects.filter(missing_since=None).count() == 1
 
 
+def test_a_missing_column_is_asked_for_by_the_name_of_the_option(project, tmp_path):
+    ended = manage("import_links", "shop", write(tmp_path / "links.csv", ("Source", "b"), [(f"{SITE}/a", "x")]))
+    assert ended.returncode == 1
+    assert "name it with --map target=COLUMN" in ended.stderr
+    assert "in the preview" not in ended.stderr
+
+
 class Typewriter(StringIO):
     """Stands for stderr, and says whether it is a terminal."""
 

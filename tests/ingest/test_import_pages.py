@@ -210,6 +210,32 @@ def test_the_start_is_offered_once_every_required_field_has_a_column(project, ma
     assert page.count("Start the import") == 2
 
 
+def test_the_columns_chosen_are_imported_without_looking_at_their_values_first(project, manager, client_for):
+    upload = upload_of(project, ("Where", "Title"), [("a tent", "A")], kind="pages")
+    client, address = client_for(manager), reverse("import_preview", args=["shop", upload.pk])
+    assert "Import with the columns chosen here" in client.get(address).text
+    client.post(address, {**choices(upload, url=["Where"]), "action": "start"})
+    assert Run.objects.get().params["mapping"]["url"] == ["Where"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "header", "field"),
+    [
+        ("links", ("Source", "b"), "Destination"),
+        ("pages", ("Where", "Title"), "Address"),
+        ("queries", ("query", "b"), "Page"),
+        ("traffic", ("url", "b"), "Hits, views or visits"),
+    ],
+)
+def test_in_the_browser_a_missing_column_is_asked_for_by_the_name_of_its_field(
+    project, manager, client_for, kind, header, field
+):
+    upload = upload_of(project, header, [("a tent", "x")], kind=kind)
+    page = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).text
+    assert f"choose it in the preview at “{field}”" in page
+    assert "--map" not in page
+
+
 def test_a_column_that_the_file_lacks_is_no_choice(project, manager, client_for):
     upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
     address = reverse("import_preview", args=["shop", upload.pk])

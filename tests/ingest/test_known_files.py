@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from ingest import services
+from ingest.asked_from import the_command_line
 from ingest.errors import FileError
 from ingest.files import peek
 from ingest.formats import recognise
@@ -546,7 +547,7 @@ def test_customers_are_not_kept(project, manager, client_for, settings):
 def test_commands_say_what_a_file_is_instead_of_asking_for_columns(project, tmp_path, content, words):
     path = tmp_path / "file.csv"
     path.write_bytes(content)
-    with pytest.raises(FileError) as caught:
+    with the_command_line(), pytest.raises(FileError) as caught:
         services.import_file(project, "pages", path)
     assert words in str(caught.value)
     assert "--map" not in str(caught.value)

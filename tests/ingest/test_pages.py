@@ -580,7 +580,7 @@ def test_the_shrink_guard_holds_below_four_fifths_of_twenty_pages_or_more(projec
     names = [f"/{n}" for n in range(20)]
     services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *names))
     before = list(Page.objects.order_by("pk").values())
-    with pytest.raises(ImportStopped, match=r"15 pages where the project has 20.*--allow-shrink") as stopped:
+    with pytest.raises(ImportStopped, match=r"15 pages where the project has 20.*tick box in the preview") as stopped:
         services.import_file(project, "pages", write_pages(tmp_path / "b.csv", *names[:15]))
     assert stopped.value.report["pages"] == 15
     assert list(Page.objects.order_by("pk").values()) == before

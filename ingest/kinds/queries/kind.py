@@ -48,10 +48,9 @@ class QueriesImport(ImportKind):
         said = gettext(
             "No column says which page a query belongs to. The columns are: %(columns)s. The files that Search "
             "Console's own screens hand out list queries and pages apart: take rows of page and query from its API, "
-            "its bulk export or a connector such as Looker Studio. If a column does hold the page, choose it in the "
-            "preview, or on the command line with --map url=COLUMN."
+            "its bulk export or a connector such as Looker Studio."
         )
-        return said % {"columns": listed(header)}
+        return f"{said % {'columns': listed(header)}} {self.how_to_choose('url')}"
 
     def notes(self, rows: MappedRows) -> list[Note]:
         for field in ("importance", "impressions"):

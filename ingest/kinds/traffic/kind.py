@@ -96,11 +96,8 @@ class TrafficImport(ImportKind):
             return missing
         if set(mapping) & set(NUMBERS):
             return ""
-        said = gettext(
-            "No column with clicks, impressions, positions or hits was found. The columns are: %(columns)s. If one of "
-            "them holds such numbers, choose it in the preview, or on the command line with --map hits=COLUMN."
-        )
-        return said % {"columns": listed(header)}
+        said = gettext("No column with clicks, impressions, positions or hits was found. The columns are: %(columns)s.")
+        return f"{said % {'columns': listed(header)}} {self.how_to_choose('hits')}"
 
     def notes(self, rows: MappedRows) -> list[Note]:
         return traffic_notes(rows)

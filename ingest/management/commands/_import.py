@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.core.management.base import CommandError
 
 from ingest import services
+from ingest.asked_from import the_command_line
 from ingest.fields.skipped import reason_in_words
 from ingest.files.sniff import DELIMITERS
 from ingest.files.text import ENCODINGS
@@ -101,6 +102,10 @@ class ImportCommand(ProjectCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.import_rows(registry.get(self.kind), options)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        with the_command_line():
+            return super().execute(*args, **options)
 
     def import_rows(self, kind: ImportKind, options: dict[str, Any]) -> None:
         """Imports what the arguments of add_import_arguments() name."""
