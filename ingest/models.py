@@ -18,7 +18,8 @@ class Upload(models.Model):
     empty where the file was removed (see ingest.files.uploads).
 
     `mapping`, `encoding`, `delimiter` and `no_header` are what the user said last; each run freezes its own copy. An
-    empty encoding or delimiter is found out.
+    empty encoding or delimiter is found out. `columns` tells which files have the same columns, where the mapping is to
+    be remembered for them (ingest.remembered).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
@@ -30,6 +31,7 @@ class Upload(models.Model):
     mapping = models.JSONField(default=dict, blank=True)
     encoding = models.CharField(max_length=20, blank=True, default="")
     delimiter = models.CharField(max_length=1, blank=True, default="", db_default="")
+    columns = models.CharField(max_length=64, blank=True, default="", db_default="")
     no_header = models.BooleanField(default=False, db_default=False)
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"

@@ -14,6 +14,7 @@ from ingest.errors import FileError
 from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
 from ingest.kinds.base import MappedRows, Note
+from ingest.remembered import chosen_before
 from ingest.sources.file import FileSource
 
 if TYPE_CHECKING:
@@ -172,7 +173,11 @@ def preview(
     """Settles which columns fill which fields. Raises FileError for a mapping that the source cannot have."""
     samples = source.first_rows()
     guessed = kind.guess(source.header, samples)
-    remembered = project.import_mappings.get(kind.name, {})
+    remembered = None if source.has_no_names else chosen_before(project, kind, source.header)
+    if remembered is None:  # of other columns, those that it has; what was left out there is not left out here
+        texts = {field.name for field in kind.fields.fields if field.text}
+        of_kind = project.import_mappings.get(kind.name, {})
+        remembered = {field: columns for field, columns in of_kind.items() if columns or field in texts}
     resolved = kind.fields.resolve(guessed, source.name, source.header, remembered, mapping or {})
     return FilePreview(project, kind, source, resolved, samples, options or {})
 

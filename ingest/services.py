@@ -19,6 +19,7 @@ from ingest.kinds import registry
 from ingest.kinds.base import ImportTask
 from ingest.models import Upload
 from ingest.preview import FilePreview, check_loadable, preview, preview_file
+from ingest.remembered import chosen_before, columns_digest
 from ingest.sources import registry as sources
 from ingest.sources.file import recognise_columns
 from linker.errors import UserError
@@ -123,9 +124,7 @@ def look_at_upload(
     try:
         registry.get(upload.kind).check_options(upload.name, options or {})
         chosen = mapping or upload.mapping
-        return preview_file(
-            project, upload.kind, upload.file, upload.name, chosen, options=options, **upload.reading
-        )
+        return preview_file(project, upload.kind, upload.file, upload.name, chosen, options=options, **upload.reading)
     except (UnusableFile, KnownFileError):
         _discard(upload)
         raise
@@ -153,9 +152,10 @@ def change_kind(upload: Upload, kind: str) -> None:
     Upload.objects.filter(pk=upload.pk).update(kind=kind, mapping={})
 
 
-def remember_mapping(project: Project, looked: FilePreview) -> None:
+def remember_mapping(project: Project, looked: FilePreview, upload: Upload | None = None) -> None:
     """Keeps for the project's next imports what the user chose otherwise than we would have guessed. Of a file without
-    a header nothing is kept, because its columns have no names that another file could share."""
+    a header nothing is kept, because its columns have no names that another file could share. A file of the same columns
+    as `upload` gets its mapping whole, and another what is remembered for all."""
     if looked.source.has_no_names:
         return
     guessed = looked.kind.guess(looked.header, looked.samples)
@@ -166,6 +166,8 @@ def remember_mapping(project: Project, looked: FilePreview) -> None:
     }
     if "prefix" in changed:
         changed["url"] = looked.mapping.get("url", [])
+    if upload is not None and (changed or chosen_before(project, looked.kind, looked.header) is not None):
+        Upload.objects.filter(pk=upload.pk).update(columns=columns_digest(looked.header))
     with transaction.atomic():
         locked = lock_project(project.pk)
         locked.import_mappings[looked.kind.name] = changed
@@ -254,7 +256,7 @@ def start_import(
     with transaction.atomic():
         run = start_run(project, looked.kind.run_kind, params | looked.kind.chosen_options(options), user)
         Upload.objects.filter(pk=upload.pk).update(mapping=mapping)
-        remember_mapping(project, looked)
+        remember_mapping(project, looked, upload)
     return run
 
 
