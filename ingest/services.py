@@ -154,8 +154,8 @@ def change_kind(upload: Upload, kind: str) -> None:
 
 def remember_mapping(project: Project, looked: FilePreview, upload: Upload | None = None) -> None:
     """Keeps for the project's next imports what the user chose otherwise than we would have guessed. Of a file without
-    a header nothing is kept, because its columns have no names that another file could share. A file of the same columns
-    as `upload` gets its mapping whole, and another what is remembered for all."""
+    a header nothing is kept, because its columns have no names that another file could share. A file of the same
+    columns as `upload` gets its mapping whole, and another what is remembered for all."""
     if looked.source.has_no_names:
         return
     guessed = looked.kind.guess(looked.header, looked.samples)

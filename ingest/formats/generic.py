@@ -16,20 +16,51 @@ PAGE_COLUMNS = {
     "url": (
         *("URL", "Page URL", "Full URL", "Permalink", "Loc", "Location", "Landing Page", "Top pages", "Page", "Link"),
         *("URI", "Dirección", "Indirizzo", "Endereço", "Pages les plus populaires", "Die häufigsten Seiten"),
+        *("Webadresse", "Internetadresse", "Seitenadresse", "Seiten-URL", "URL der Seite", "Adresse web", "Lien"),
+        *("Adresse de la page", "URL de la page", "Dirección web", "URL de la página", "Enlace", "Indirizzo web"),
+        *("Indirizzo della pagina", "URL della pagina", "URL da página", "Endereço da página", "Adres", "Webadres"),
+        *("Paginaadres", "Adres URL", "Adres strony", "Adres internetowy"),
     ),
-    "title": ("Title", "Page Title", "Meta Title", "SEO Title", "Titre", "Titel", "Título", "Titolo", "Name"),
-    "h1": ("Heading", "Headline"),
-    "headings": ("Headings", "Subheadings"),
-    "description": ("Description", "Meta Description", "Excerpt", "Summary"),
-    "body": ("Body", "Text", "Page Content", "Content Text", "Body Text", "Texte", "Texto"),
-    "breadcrumb": ("Breadcrumb Path", "Category Path", "Category", "Categories", "Catégorie", "Kategorie", "Section"),
+    "title": (
+        *("Title", "Page Title", "Meta Title", "SEO Title", "Titre", "Titel", "Título", "Titolo", "Tytuł", "Name"),
+        *("Seitentitel", "Titel der Seite", "Titre de la page", "Título de la página", "Titolo della pagina"),
+        *("Título da página", "Paginatitel", "Tytuł strony", "Nom", "Nombre", "Nome", "Naam", "Nazwa"),
+    ),
+    "h1": (
+        *("Heading", "Headline", "Überschrift", "Hauptüberschrift", "Schlagzeile", "Titre principal", "Encabezado"),
+        *("Titular", "Intestazione", "Cabeçalho", "Kop", "Koptekst", "Nagłówek"),
+    ),
+    "headings": (
+        *("Headings", "Subheadings", "Überschriften", "Zwischenüberschriften", "Unterüberschriften", "Intertitres"),
+        *("Sous-titres", "Subtítulos", "Sottotitoli", "Tussenkoppen", "Śródtytuły"),
+    ),
+    "description": (
+        *("Description", "Meta Description", "Excerpt", "Summary", "Beschreibung", "Kurzbeschreibung"),
+        *("Metabeschreibung", "Teaser", "Vorspann", "Zusammenfassung", "Auszug", "Résumé", "Chapô", "Extrait"),
+        *("Descripción", "Resumen", "Extracto", "Descrizione", "Riassunto", "Sommario", "Descrição", "Resumo"),
+        *("Beschrijving", "Omschrijving", "Samenvatting", "Opis", "Streszczenie", "Podsumowanie"),
+    ),
+    "body": (
+        *("Body", "Text", "Page Content", "Content Text", "Body Text", "Texte", "Texto", "Haupttext", "Volltext"),
+        *("Fließtext", "Seitentext", "Artikeltext", "Seiteninhalt", "Corps", "Corps du texte", "Contenido", "Cuerpo"),
+        *("Testo", "Contenuto", "Corpo", "Conteúdo", "Tekst", "Inhoud", "Treść"),
+    ),
+    "breadcrumb": (
+        *("Breadcrumb Path", "Category Path", "Category", "Categories", "Catégorie", "Kategorie", "Section"),
+        *("Kategorien", "Rubrik", "Ressort", "Bereich", "Sparte", "Rubrique", "Catégories", "Categoría"),
+        *("Categorías", "Sección", "Rúbrica", "Categoria", "Categorie", "Sezione", "Rubrica", "Categorias", "Seção"),
+        *("Secção", "Editoria", "Categorieën", "Rubriek", "Sectie", "Kategoria", "Kategorie strony", "Dział"),
+        *("Rubryka", "Sekcja"),
+    ),
     "content_type": ("MIME Type",),
     "status_code": ("HTTP Status", "HTTP Code", "HTTP Status Code", "Response Code"),
     "indexability": ("Indexable", "Is Indexable"),
     "canonical_link": ("Canonical", "Canonical URL", "Canonical Link"),
     "redirect_url": ("Redirect", "Redirect To", "Redirects To"),
-    "language": ("Lang", "Locale", "HTML Lang"),
-    "word_count": ("Words",),
+    "language": ("Lang", "Locale", "HTML Lang", "Langue de la page", "Taal", "Język"),
+    "word_count": (
+        *("Words", "Wörterzahl", "Anzahl Wörter", "Mots", "Palabras", "Parole", "Palavras", "Woorden", "Słowa"),
+    ),
     "crawl_depth": ("Depth", "Click Depth", "Distance from Index"),
     "value": (
         *("Business Value", "Page Value", "Value", "Revenue", "Conversions", "Priority", "Goal Value", "Total Revenue"),
@@ -47,7 +78,12 @@ PAGE_COLUMNS = {
             "UR",
         ),
     ),
-    "last_modified": ("Modified", "Lastmod", "Updated", "Updated At", "Date Modified"),
+    "last_modified": (
+        *("Modified", "Lastmod", "Updated", "Updated At", "Date Modified", "Geändert", "Geändert am", "Aktualisiert"),
+        *("Änderungsdatum", "Modifié le", "Date de modification", "Mis à jour", "Fecha de modificación", "Actualizado"),
+        *("Data di modifica", "Aggiornato", "Data de modificação", "Atualizado", "Gewijzigd", "Gewijzigd op"),
+        *("Data modyfikacji", "Zmodyfikowano"),
+    ),
 }
 LINK_COLUMNS = {
     "source": (
