@@ -7,6 +7,7 @@ from typing import Any
 
 from ingest.formats import generic, shopify
 from ingest.formats.known_file import Known
+from ingest.formats.own_files import OWN_FILES
 from ingest.formats.start_rules import (
     BALANCER,
     COMBINED,
@@ -138,6 +139,7 @@ def _rankings(tool: str, columns: Any) -> Known:
 
 
 FILES: tuple[Known, ...] = (
+    *OWN_FILES,
     # ------------------------------------------------------------------------------------- Screaming Frog, pages
     Known(
         "frog_crawl",
@@ -167,7 +169,7 @@ FILES: tuple[Known, ...] = (
     _tab(
         "tree",
         "tree of the site's folders (Site Structure, or a list in tree view)",
-        "It counts the addresses in each folder, and its rows are not pages.",
+        "It counts the addresses in each folder, and its rows are not pages, so that nothing could be linked to them.",
         is_tree,
         advice="In Screaming Frog, switch from the tree to the list (the icon to the right of the filter), choose the "
         "HTML filter of the Internal tab and export it. Import internal_html.csv as pages.",

@@ -14,13 +14,18 @@ from django.urls import reverse
 from ingest import services
 from ingest.asked_from import the_command_line
 from ingest.errors import FileError
+from ingest.fields import skipped
 from ingest.files import peek
 from ingest.formats import recognise
 from ingest.formats.known_file import KnownFileError
 from ingest.formats.known_files import FILES
 from ingest.models import Upload
 from ingest.preview import FilePreview, preview_file
+from ingest.web import source_links
 from linker.models import Project, Run
+from review.models import ReleaseFormat
+from review.queue import sheet_out
+from review.releases.columns import COLUMNS
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
 from tests.ingest.test_import_pages import choices, upload_of
 from tests.markup import compact
@@ -151,6 +156,12 @@ TOOLS = {
     "rankings_semrush": ("Keyword", "Position", "Search Volume", "Keyword Difficulty", "CPC", "URL", "Traffic"),
     "rankings_sistrix": ("Keyword", "Position", "URL", "Suchvolumen"),
     "own_export": ("donor_url", "anchor_text", "acceptor_url"),
+    "own_release": COLUMNS[ReleaseFormat.FULL],
+    "own_held_back": ("donor_url", "acceptor_url", "anchor_text", "reason", "detail", "operation", "status"),
+    "own_review": sheet_out.COLUMNS,
+    "own_skipped": skipped.COLUMNS,
+    "own_copies": ("group_number", "group_kind", "kind", "stands_for_group", "address", "title"),
+    "own_faulty_links": source_links.HEADER,
     "similar_pairs": ("Source URL", "Target URL", "Similarity Score"),
     "joil_anchors": ("url", "query", "importance"),
     "joil_links": ("url", "target_url"),
@@ -191,6 +202,7 @@ BEGINNINGS = {
     "office": zipped(**{"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<x/>"}),
     "google_shortcut": b'{"url": "https://docs.google.com/open?id=1", "doc_id": "1", "email": "a@b.example"}',
     "robots": b"# hello\nUser-agent: *\nDisallow: /cart\nSitemap: https://shop.example/sitemap.xml\n",
+    "own_lines": b'{"donor_url": "https://shop.example/a", "acceptor_url": "https://shop.example/b"}\n' * 3,
     "json": b'[{"url": "https://shop.example/", "title": "Tents"}]',
     "bare_list": f"{SITE}/a\n{SITE}/b\n{SITE}/c\n".encode(),
     "frog_overview": b'"Site Crawled","https://shop.example/"\n"Date","12/03/2026"\n"Time","06:25"\n\n"Summary","URLs"\n',
