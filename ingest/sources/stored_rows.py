@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.files.table import Records
 from ingest.sources.base import Source
 from ingest.sources.store import CALENDAR, FetchStore
+from linker.models.page import ENDLESS_CALENDAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +117,7 @@ def _why_hidden(directives: list[str], code: int | None, redirect: str) -> str:
         return "noindex"
     if redirect and code == 200:
         return "Redirected"
-    return "Endless calendar" if CALENDAR in directives else ""
+    return ENDLESS_CALENDAR if CALENDAR in directives else ""
 
 
 def _padded(stored: str | None, size: int) -> list[str]:

@@ -17,6 +17,8 @@ from linker.models.project import Project
 from linker.models.querysets import LIVE_STATUS, MISSING, PRESENT
 from linker.models.search_words import SearchWords
 
+ENDLESS_CALENDAR = "Endless calendar"  # the indexability status of its months, as a crawl finds them
+
 
 class Category(models.Model):
     """A node of the editors' tree. Pages without a category hang on the root, which has no row.

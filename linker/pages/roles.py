@@ -19,6 +19,7 @@ from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import TEXT_LINK
+from linker.models.page import ENDLESS_CALENDAR
 from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
 from linker.pages.report import RolesReport
 from linker.runs import lifecycle
@@ -91,7 +92,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))
     below, in_categories = _Below(project), _pages_of_categories(project)
     by_rule = _by_rule(project)
-    rows = stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
+    rows = stream("roles", _FACTS, {"project": project.pk, "read": READ, "calendar": ENDLESS_CALENDAR}, AT_A_TIME)
 
     def decide(some: list[tuple[Any, ...]]) -> Iterator[_Role]:
         for row, pages_below in zip(some, below.of([row[5] for row in some]), strict=True):
@@ -161,7 +162,7 @@ _FACTS = f"""
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
     left(p.body, %(read)s),
     octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
-    coalesce(p.category_id, 0)
+    coalesce(p.category_id, 0), NOT p.indexable AND p.indexability_status = %(calendar)s
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
 WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")} ORDER BY p.id
 """
@@ -227,7 +228,7 @@ def _count_links(project: Project) -> tuple[int, int]:
 
 
 def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int) -> PageFacts:
-    url, title, h1, language, text, size, counted, out, links_in, said, menus, category = row[5:]
+    url, title, h1, language, text, size, counted, out, links_in, said, menus, category, is_of_calendar = row[5:]
     if text and len(text) < READ:
         words: int | None = len(text.split())
     else:
@@ -243,6 +244,7 @@ def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int
         link_share=min(1.0, said / size) if size else 0.0,
         links_in=links_in,
         menu_share=menus / pages if pages else 0.0,
+        is_of_calendar=is_of_calendar,
         below=max(below, in_categories[category].get(plain(h1 or title), 0) if category in in_categories else below),
     )
 

@@ -27,7 +27,7 @@ class PageFacts(NamedTuple):
     where it was not counted. `links_out` are the distinct pages that its text links to and `link_share` the share of
     the text that is links; `links_in` are the distinct pages whose text links here, `menu_share` the share of the
     site's pages whose menus and footers do. `below` counts the pages that lie below it, by their addresses or by the
-    category tree."""
+    category tree. `is_of_calendar`: it is one of the months of a calendar without an end, as the crawl found."""
 
     url: str
     title: str = ""
@@ -40,6 +40,7 @@ class PageFacts(NamedTuple):
     links_in: int = 0
     menu_share: float = 0.0
     below: int = 0
+    is_of_calendar: bool = False
 
 
 class Found(NamedTuple):
@@ -92,6 +93,8 @@ _SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+|:\s+")
 
 def find_role(page: PageFacts, site: SiteFacts) -> Found:
     """The role of a page, with its evidence."""
+    if page.is_of_calendar:
+        return Found(PageRole.UTILITY, sayings.OF_CALENDAR.said())
     path = _path(page.url)
     found = _home(page, path, site) or _utility(page, path, site)
     return (

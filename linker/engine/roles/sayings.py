@@ -6,6 +6,7 @@ from linker.engine.messages import gettext_noop
 from linker.engine.sayings import NUMBER, Saying
 
 FIRST_PAGE = Saying(gettext_noop("it is the site’s first page"))
+OF_CALENDAR = Saying(gettext_noop("it is one of the pages of a calendar without an end"))
 ADDRESS_HAS = Saying(gettext_noop("its address has “%(part)s”"))
 ADDRESS_ENDS_AND_IS_CALLED = Saying(gettext_noop("its address ends in “%(last)s” and it is called “%(name)s”"))
 ADDRESS_ENDS_AND_IN_MENUS = Saying(gettext_noop("its address ends in “%(last)s” and the site’s menus lead to it"))
@@ -31,6 +32,7 @@ FEW_WORDS = Saying(gettext_noop("its text has %(words)s words"), {"words": NUMBE
 # Those that say more come before those that they begin like.
 ROLE_WHY = (
     FIRST_PAGE,
+    OF_CALENDAR,
     ADDRESS_AND_PRICE,
     ADDRESS_AND_DATED,
     ADDRESS_HAS,

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from linker.engine.roles.policy import USUAL, Gives, PageRole, Receives
 from linker.models import Page
 from tests.factories import make_project
 from tests.ingest.sources.crawler.sites import Reply, page, served
@@ -78,3 +79,7 @@ def test_the_months_of_a_calendar_without_end_are_not_indexable():
     assert {path for path, answer in found.items() if answer[2] == "Endless calendar"} == set(months)
     assert set(Page.objects.filter(indexable=True).values_list("title", flat=True)) == {"Home", "Archive"}
     assert run.report["trapped"] == 2
+    of_months = Page.objects.filter(url__contains="/events/").values_list("role_in_force", "role_why")
+    assert set(of_months) == {("utility", "it is one of the pages of a calendar without an end")}
+    assert USUAL[PageRole.UTILITY] == (Gives.NO, Receives.NO)
+    assert not Page.objects.filter(url__contains="/blog/", role_in_force="utility").exists()
