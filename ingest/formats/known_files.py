@@ -7,6 +7,7 @@ from typing import Any
 
 from ingest.formats import generic, shopify
 from ingest.formats.known_file import Known
+from ingest.formats.link_values import looks_like_links
 from ingest.formats.own_files import OWN_FILES
 from ingest.formats.start_rules import (
     BALANCER,
@@ -51,7 +52,9 @@ from ingest.formats.table_rules import (
     QUERY,
     QUERY_PAGE,
     REDIRECT,
+    SOURCE,
     STATUS_CODE,
+    TARGET,
     TITLE,
     URL,
     has,
@@ -816,4 +819,15 @@ FILES: tuple[Known, ...] = (
         ),
     ),
     _best_pages("Moz", has(names("URL"), names("Page Authority", "PA"), without=(KEYWORD,))),
+    # --------------------------------------------------------------------------------- by the shapes of values alone
+    Known(
+        "links_by_values",
+        "This is a list of links, by its values: two addresses in each row, and what stands at the link.",
+        "Anchorline learns from it which links editors make, and does not propose links that the site already has.",
+        "Import it as links, after the pages, and check which column is which, because their names are not known.",
+        LINKS,
+        columns=lambda columns: (
+            not columns.keys & (SOURCE | TARGET | ADDRESS | TITLE) and looks_like_links(columns.header, columns.rows)
+        ),
+    ),
 )
