@@ -282,6 +282,6 @@ def test_a_role_given_by_hand_counts_for_the_suggestions_to_that_page(project, m
     site = a_site(project)
     set_bounds(project, CohortName(BASIS, role="utility"), bounds_of(project, 0.02, None, None), None)
     set_page_role(site["targets"][0], PageRole.UTILITY, manager)
-    run_follow_up(Run.objects.get(project=project, kind=RunKind.FOLLOW_UP))
+    run_follow_up(Run.objects.filter(project=project, kind=RunKind.FOLLOW_UP).latest("pk"))
     assert tiers_now(project) == tiers_by_rule(project)
     assert set(CandidateEdge.objects.filter(OPEN, target=site["targets"][0]).values_list("tier__name")) >= {("Inline",)}
