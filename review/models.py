@@ -214,6 +214,10 @@ class OpinionRequest(models.Model):
 
     class Meta:
         ordering = ["pk"]
+        # Those answered stay; the inbox, and its badge on every page, look at the others.
+        indexes = [
+            models.Index(fields=["project", "-id"], condition=models.Q(answered_at__isnull=True), name="opinion_open")
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["edge", "asked_by"], condition=models.Q(answered_at__isnull=True), name="opinion_asked_once"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from linker.models import CandidateEdge, ExpertSection, Gate, Membership
 from linker.projects.policies.gates import add_gate
 from review import second_person
 from review.decisions import decide_edges
-from review.models import Verb
-from review.quality.inbox import MOST, number_waiting
+from review.models import OpinionRequest, Verb
+from review.quality.inbox import MOST, SHOWN, number_waiting, questions
 from review.queue import opinions
 from tests.factories import make_category, make_edge, make_member, make_page
 from tests.review.queue_requests import EVIL, text
@@ -54,6 +55,24 @@ def test_what_is_asked_of_anybody_waits_for_everybody_else(project, editor, ada,
     opinions.ask(project, ada, make_edge(project).pk)
     make_member(project, username="bo")
     assert (waiting(project, editor), waiting(project, ada)) == (1, 0)
+
+
+def test_the_list_of_questions_looks_at_none_that_was_answered(project, editor, ada):
+    edges = [make_edge(project) for _ in range(30)]
+    for edge in edges:
+        opinions.ask(project, ada, edge.pk)
+    OpinionRequest.objects.filter(edge__in=edges[1:]).update(answered_at=timezone.now())
+    listed, values = questions(project, editor)[:SHOWN].query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {listed}", values)
+        [[plan]] = cursor.fetchall()
+    [step] = [step for step in steps(plan[0]["Plan"]) if step.get("Relation Name") == "review_opinionrequest"]
+    assert (step["Index Name"], step.get("Rows Removed by Filter", 0)) == ("opinion_open", 0)
+
+
+def steps(plan):
+    return [plan, *(step for part in plan.get("Plans", ()) for step in steps(part))]
 
 
 def test_the_number_costs_one_query_and_stops_counting(project, editor, ada):
