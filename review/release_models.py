@@ -41,6 +41,7 @@ class Held(models.TextChoices):
     DONOR_FULL = "donor_full", _("Too many links on the donor")
     ACCEPTOR_FULL = "acceptor_full", _("Too many links to the acceptor")
     PAIR = "pair", _("Waits with the link it replaces")
+    PAGE_BACK = "page_back", _("Page back since its removal was asked for")
     CHANGED = "changed", _("Changed since the draft was made")
 
 
@@ -147,14 +148,20 @@ class HeldBack(models.Model):
 class Pending(models.Model):
     """What an editor asked for on a link that is out and what leaves with the next release, which deletes the row: a
     change, a removal, or an addition where a link is asked for once more. Without a decision, it is a change that a
-    page asks for which has moved or leads to another."""
+    page asks for which has moved or leads to another. `page_gone`: when somebody asked, a page of the link was none
+    that a link could lead from or to; see review.releases.pages_back."""
 
     edge = models.OneToOneField(CandidateEdge, on_delete=models.CASCADE, related_name="pending", primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     operation = models.CharField(max_length=6, choices=Operation.choices)
     decision = models.OneToOneField("review.Decision", on_delete=models.PROTECT, null=True, related_name="+")
+    page_gone = models.BooleanField(default=False, db_default=False)
 
     class Meta:
+        # Few of many: looked through with each release, and by the page of each draft.
+        indexes = [
+            models.Index(fields=["project", "edge"], condition=models.Q(page_gone=True), name="pending_page_gone")
+        ]
         constraints = [
             models.CheckConstraint(condition=models.Q(operation__in=Operation.values), name="pending_operation_known"),
             models.CheckConstraint(

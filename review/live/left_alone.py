@@ -13,6 +13,7 @@ from linker.models.querysets import LIVE_STATUS, UNDECIDED, holds
 from linker.wording import number
 from review.live.seeing import AT_REST
 from review.models import GONE_STATES, Operation, PublishedLink
+from review.releases.pages_back import is_page_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,8 @@ def _why(link: PublishedLink, what: str, owner: int | None) -> Why | None:
         return Why.TO_GO
     pending = getattr(edge, "pending", None)
     if what == "withdraw":
-        return Why.TO_GO if pending is not None and pending.operation == Operation.REMOVE else None
+        is_asked = pending is not None and pending.operation == Operation.REMOVE and not is_page_back(edge)
+        return Why.TO_GO if is_asked else None
     if pending is not None and (what == "ask" or pending.decision_id is not None):
         return Why.ASKED
     if what == "ask":

@@ -43,6 +43,7 @@ from review.models import Held, Operation
 from review.releases import held_sayings, pairs
 from review.releases.barred import hold_barred
 from review.releases.over_limits import hold_over_limits
+from review.releases.pages_back import hold_for_pages_back
 from review.releases.rollout import hold_for_rollout
 from review.releases.ruled_out import hold_ruled_out
 from review.releases.second import hold_for_second
@@ -101,6 +102,10 @@ ADVICE = {
     Held.PAIR: _(
         "See why the other link of the pair stays, and settle that. A file of three columns holds neither: export a "
         "full one."
+    ),
+    Held.PAGE_BACK: _(
+        "Cancel the change, under “Released links”, and the link stays. If it is to go all the same, withdraw it there "
+        "once more."
     ),
     Held.CHANGED: _("Nothing needs to be done: if the link is still approved then, the next draft has it as it is."),
 }
@@ -203,8 +208,9 @@ def make_leaving() -> None:
 def hold_back(project: Project, *, read_sensitive: bool) -> None:
     """Writes the reason, the most final one, on every link of `leaving` that must not leave.
 
-    What changes on the site is asked whether its pages still stand; what comes in addition, everything; a removal
-    nothing. `read_sensitive` reads again which links are sensitive, and so writes on the edges.
+    What changes on the site is asked whether its pages still stand; what comes in addition, everything; a removal only
+    whether the page is back because of which it was asked for. `read_sensitive` reads again which links are sensitive,
+    and so writes on the edges.
     """
     hold_for_pages(project)
     hold_ruled_out(project)
@@ -213,6 +219,7 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     _hold_sensitive(project, read_anew=read_sensitive)
     for statement in (_LINKED, _WORDS_GONE):
         _execute(statement)
+    hold_for_pages_back(project)
     pairs.hold_for_gates(project)
     pairs.hold_alone()
     pairs.hold_broken()  # what stays makes no room

@@ -41,6 +41,9 @@ IN_PILOT = Saying(
 )
 NOT_ALONE = Saying(gettext_noop("It would replace a released link, which does not leave with it."))
 OTHER_HALF = Saying(gettext_noop("It leaves with the link that it replaces, or that replaces it, or not at all."))
+PAGE_BACK = Saying(
+    gettext_noop("A page of the link was gone when its removal was asked for, and both of its pages are there now.")
+)
 LINKED = Saying(gettext_noop("The donor links to the acceptor already."))
 WORDS_GONE = Saying(gettext_noop("The donor’s text no longer has the words “%(anchor)s”."))
 WORDS_RULED_OUT = Saying(gettext_noop("An editor ruled out the words “%(anchor)s” for the acceptor."))
@@ -71,7 +74,7 @@ ACCEPTOR_ROOM = (
 SENTENCES: tuple[Saying, ...] = (
     EXCLUDED, TAKES_NO_MORE, GIVES_NONE, RECEIVES_NONE, OTHER_CANONICAL, NOT_INDEXABLE, NOT_INDEXABLE_AS, MISSING,
     NOT_LIVE, REDIRECTS, ANSWERED, BARRED, SECOND, NOT_LOOKED, RULES_DUE, NOT_ROLLED_OUT, IN_PILOT,
-    NOT_ALONE, OTHER_HALF, LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
+    NOT_ALONE, OTHER_HALF, PAGE_BACK, LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
     *cap_sayings.SENTENCES, *TEXT_ROOM, *BESIDE_ROOM, *ACCEPTOR_ROOM, *sensitive_sayings.SENTENCES,
 )  # fmt: skip
 

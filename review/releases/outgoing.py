@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery, TextChoices
+from django.db.models import OuterRef, Q, Subquery, TextChoices
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -29,6 +29,7 @@ from review.models import GONE_STATES, Decision, LiveState, Operation, Pending, 
 from review.queue.cursor import Cursor
 from review.queue.filters import MAX_TEXT, Order, QueueFilter
 from review.releases import readdressed
+from review.releases.pages_back import PAGE_BACK, is_page_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,11 +64,12 @@ def confirm(project: Project, edges: QuerySet[CandidateEdge], user: User, rel: R
 def withdraw(
     project: Project, edges: QuerySet[CandidateEdge], user: User, note: str = "", batch: UUID | None = None
 ) -> int:
-    """Asks for the removal of links that have left; the next release carries it. Until then they count as links.
+    """Asks for the removal of links that have left; the next release carries it. Until then they count as links. Of
+    those that are to be removed already, only what waits because a page is back is asked for anew.
     `batch`: of which these are a part; else they are one of their own."""
     done = 0
     batch = batch or uuid4()
-    for part in _locked(project, edges.exclude(pending__operation=Operation.REMOVE)):
+    for part in _locked(project, edges.filter(~Q(pending__operation=Operation.REMOVE) | PAGE_BACK)):
         sent = _sent(part)
         done += _decide(part, user, Verb.WITHDRAW, sent, sent, Operation.REMOVE, note=note, batch=batch)
     return done
@@ -108,7 +110,8 @@ def _locked(project: Project, edges: QuerySet[CandidateEdge]) -> Iterator[list[C
     what leaves or comes back meanwhile is not touched."""
     lock_project(project.pk)
     left = CandidateEdge.objects.filter(project=project, status=EdgeStatus.EXPORTED)
-    left = left.select_related("tier", "pending__decision").select_for_update(of=("self",), no_key=True)
+    left = left.select_related("tier", "pending__decision", "source", "target")
+    left = left.defer("source__body", "target__body").select_for_update(of=("self",), no_key=True)
     ids = list(edges.filter(project=project, status=EdgeStatus.EXPORTED).order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(ids), AT_A_TIME):
         yield list(left.filter(pk__in=ids[first : first + AT_A_TIME]).order_by("pk"))
@@ -142,7 +145,13 @@ def _decide(
         decisions.append(with_outcome(decision))
     Decision.objects.bulk_create(decisions)
     Pending.objects.bulk_create(
-        Pending(edge=decision.edge, project_id=decision.project_id, operation=operation, decision=decision)
+        Pending(
+            edge=decision.edge,
+            project_id=decision.project_id,
+            operation=operation,
+            decision=decision,
+            page_gone=operation == Operation.REMOVE and is_page_gone(decision.edge),
+        )
         for decision in decisions
         if always or operation == Operation.REMOVE or decision.edge.rel != sent.get(decision.edge_id)
     )

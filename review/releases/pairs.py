@@ -35,12 +35,16 @@ UPDATE leaving SET for_edge = r.edge_id FROM linker_replacement r JOIN leaving n
 WHERE leaving.edge = r.replaced_id AND leaving.operation = 'add' AND n.operation = 'remove'
     AND r."end" = '{ReplacementEnd.RELEASED}'
 """
-# It has no second half: nobody has accepted it, or the file has no word for a removal.
+# It has no second half: nobody has accepted it, the file has no word for a removal, or the removal was asked for by
+# itself and is held back by now.
 _ALONE = f"""
 UPDATE leaving SET reason = '{Held.PAIR}', detail = {held_sayings.NOT_ALONE.said_in_sql()}
 FROM linker_replacement r WHERE r.edge_id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = ''
     AND {stands_sql("r")}
-    AND NOT EXISTS (SELECT FROM leaving o WHERE o.edge = r.replaced_id AND o.operation = 'remove')
+    AND NOT EXISTS (
+        SELECT FROM leaving o
+        WHERE o.edge = r.replaced_id AND o.operation = 'remove' AND o.reason <> '{Held.PAGE_BACK}'
+    )
 """
 _BROKEN = f"""
 UPDATE leaving SET reason = '{Held.PAIR}', detail = {held_sayings.OTHER_HALF.said_in_sql()} FROM (

@@ -23,6 +23,7 @@ from review.queue.card_words import GOES, name_of, percent
 from review.queue.filters import QueueFilter
 from review.queue.notes import note_of
 from review.queue.page_dates import dates_in_words
+from review.releases.pages_back import is_page_back
 from review.web import release_words
 
 register = template.Library()
@@ -125,6 +126,12 @@ def group_of(chosen: QueueFilter, edge: CandidateEdge) -> int:
 def as_percent(share: float, places: int = 0) -> str:
     """A share in percent, such as "12%"."""
     return wording.percent(share, places)
+
+
+@register.filter
+def waits_for_page_back(edge: CandidateEdge) -> bool:
+    """Whether the removal of a link waits because the page is back for which it was asked."""
+    return is_page_back(edge)
 
 
 @register.filter

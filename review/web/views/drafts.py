@@ -24,7 +24,7 @@ from linker.runs.lifecycle import RunIsActive
 from linker.web.page_context import shell
 from review.models import Held, Operation, Release, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
-from review.releases import create, diffs, draft_rows, drafts
+from review.releases import create, diffs, draft_rows, drafts, outgoing, pages_back
 from review.releases.preview import AT_ONCE, count_approved
 from review.web.release_forms import ReleaseForm
 from review.web.release_words import in_words
@@ -117,6 +117,7 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         held=[(one, draft.held_for.get(one, 0) if draft.is_open else 0) for one in Held],
         judged_bad=draft_rows.count_judged_bad(draft) if draft.is_open else 0,
         behind=len(behind),
+        pages_back=pages_back.in_draft(draft).count() if draft.is_open else 0,
         looks_later=may_look and not looks,
         to_publish=draft.links - len(behind),
         first=place if after else None,
@@ -127,6 +128,7 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         run=_run_of(draft),
         overtaken_by=drafts.overtaken_by(draft) if draft.is_open else None,
         may_publish=has_role(membership, Role.MANAGER if draft.back_to_id else Role.EDITOR),
+        may_decide=has_role(membership, Role.EDITOR),
     )
     return render(request, "review/draft.html", context)
 
@@ -182,6 +184,32 @@ def draft_discard(request: HttpRequest, slug: str, draft_id: int) -> HttpRespons
     return redirect("releases", slug)
 
 
+@posts("releases")
+def draft_pages_back(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
+    """Keeps the links of a draft whose removal was asked for while a page was gone and whose pages are back, or asks
+    for the removal once more."""
+    membership = member(request, slug, needs=Role.EDITOR)
+    draft = _draft(membership, draft_id)
+    edges, user = pages_back.in_draft(draft), cast("User", request.user)
+    if request.POST.get("do") == "keep":
+        done = outgoing.take_back(membership.project, edges, user)
+        said = ngettext("%(links)d link stays on the site.", "%(links)d links stay on the site.", done)
+    elif request.POST.get("do") == "remove":
+        done = outgoing.withdraw(membership.project, edges, user)
+        said = ngettext(
+            "%(links)d removal is asked for again. The next draft has it.",
+            "%(links)d removals are asked for again. The next draft has them.",
+            done,
+        )
+    else:
+        return redirect("draft", slug, draft_id)
+    if done:
+        messages.success(request, said % {"links": done})
+    else:
+        messages.warning(request, _("Nothing was changed: somebody was faster."))
+    return redirect("draft", slug, draft_id)
+
+
 def _draft(membership: Membership, draft_id: int) -> ReleaseDraft:
     made = ReleaseDraft.objects.select_related("project", "created_by", "back_to", "release")
     return get_object_or_404(made, project=membership.project, pk=draft_id)
@@ -228,6 +256,7 @@ draft_urls = [
     path("export/drafts/<int:draft_id>/", draft_page, name="draft"),
     path("export/drafts/<int:draft_id>/publish/", draft_publish, name="draft_publish"),
     path("export/drafts/<int:draft_id>/discard/", draft_discard, name="draft_discard"),
+    path("export/drafts/<int:draft_id>/pages-back/", draft_pages_back, name="draft_pages_back"),
     path("export/<int:number>/roll-back/", roll_back_make, name="roll_back_make"),
     path("export/diff/", release_diff, name="release_diff"),
 ]
