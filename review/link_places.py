@@ -56,7 +56,7 @@ def make_accepted(
     edge: CandidateEdge, decision: Decision, anchor: str, ruling: Ruling, texts: DonorTexts | None = None
 ) -> None:
     """Makes the edge, unsaved, an accepted link. `texts`: of its donor and others, where many are accepted."""
-    before = where_of(edge)
+    before, lacks_words = where_of(edge), False
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = ruling.rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
@@ -66,8 +66,10 @@ def make_accepted(
         read_around(edge)
         if edge.span_start is not None:  # in every tier: whoever picks words of the text wants the link there
             edge.content_gap, edge.placement = False, Placement.INLINE
+        elif before == Where.TEXT and edge.source.body:  # and a link on words that it lacks cannot stand there
+            edge.content_gap, edge.placement, lacks_words = True, PLACEMENT_OF[Where.GAP], True
     where = ruling.where or (Where.TEXT if _is_picked(edge, ruling.span, texts) else by_itself(edge, ruling.proposed))
-    if where != where_of(edge) or ruling.where not in (None, before):
+    if lacks_words or where != where_of(edge) or ruling.where not in (None, before):
         _move(edge, where, ruling.span, texts)
         decision.moved_to = where
     elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span, texts):
@@ -111,6 +113,18 @@ def why_not_there(edge: CandidateEdge, anchor: str) -> str:
     if find_phrase(edge.source.body, anchor) is None or _place(trial) is not None:
         return ""
     return _("The text holds these words only in a link, in a heading, or where no link may stand.")
+
+
+def why_elsewhere(edge: CandidateEdge, accepted: CandidateEdge) -> str:
+    """What is to be said where a link that has a place in the text loses it with the words that `accepted` has; else
+    empty."""
+    if where_of(edge) != Where.TEXT or not accepted.edited or accepted.span_start is not None:
+        return ""
+    if find_phrase(edge.source.body, accepted.anchor) is not None:
+        return _("The text holds these words only in a link, in a heading, or where no link may stand.")
+    if where_of(accepted) == Where.GAP:
+        return _("The text does not hold these words, so the link waits for somebody to write them.")
+    return _("The text does not hold these words, so the link goes beside it.")
 
 
 def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts: DonorTexts | None) -> None:

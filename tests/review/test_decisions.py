@@ -13,7 +13,7 @@ from linker.projects.policies.sensitive import add_sensitive, remove_sensitive
 from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES
 from review.decisions import decide_edges
-from review.models import Decision, Verb
+from review.models import Decision, Verb, Where
 from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling, Shown
 from review.undoing import undo
 from tests.examples import few
@@ -447,10 +447,32 @@ def test_the_source_of_edited_words_is_the_editor_until_that_is_undone(project, 
     assert (edge.anchor, edge.anchor_source) == ("Good socks", "h1")
 
 
-def test_an_edited_anchor_that_the_text_does_not_hold_has_no_place(project, editor):
+@pytest.mark.parametrize(("setting", "is_gap"), [("beside", False), ("gap", True)])
+def test_an_edited_anchor_that_the_text_does_not_hold_goes_where_the_project_has_such_links_go(
+    project, editor, setting, is_gap
+):
+    project.gap_links = setting
+    project.save(update_fields=["gap_links"])
     edge = with_place(project)
     rewrite(project, edge, editor, "cotton socks")
-    assert place_of(edge) == (None, "inline", False)
+    assert place_of(edge) == (None, "related", is_gap)
+    assert Decision.objects.get().moved_to == setting
+
+
+def test_undo_brings_a_link_back_into_the_text_that_lacked_the_words(project, editor):
+    edge = with_place(project)
+    rewrite(project, edge, editor, "cotton socks")
+    undo(project, editor)
+    assert place_of(edge) == ("Good socks", "inline", False)
+    assert (edge.status, edge.anchor, edge.edited) == (EdgeStatus.SUGGESTED, "Good socks", False)
+
+
+def test_who_wants_words_in_the_text_that_it_lacks_is_told(project, editor):
+    edge = with_place(project)
+    ruling = Ruling(anchor="cotton socks", where=Where.TEXT, overrules={edge.pk: CODES})
+    with pytest.raises(AnchorError, match="The text does not hold “cotton socks”"):
+        decide_edges(project, [edge.pk], Verb.EDIT, editor, ruling)
+    assert place_of(edge) == ("Good socks", "inline", False)
 
 
 def test_a_picked_anchor_takes_its_own_place(project, editor):

@@ -101,6 +101,28 @@ def test_words_that_the_text_does_not_hold_are_not_put_into_it(project, editor, 
     assert not Decision.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("setting", "said"), [("beside", "goes beside it"), ("gap", "waits for somebody to write them")]
+)
+def test_words_that_the_text_lacks_are_said_to_go_elsewhere_before_they_are_accepted(
+    project, editor, as_editor, setting, said
+):
+    project.gap_links = setting
+    project.save(update_fields=["gap_links"])
+    edge = suggestion(project, Where.TEXT)
+    was = columns(edge)
+    asked = as_editor.get(f"/p/shop/queue/{edge.pk}/words/", {"anchor": "cotton boots"}).json()
+    assert asked["where"] == setting
+    assert said in asked["note"]
+    held = as_editor.get(f"/p/shop/queue/{edge.pk}/words/", {"anchor": "boots again"}).json()
+    assert (held["where"], held["note"]) == (Where.TEXT, "")
+    send(as_editor, decision(edge, anchor="cotton boots", proposed="text", overrules="unrelated"))
+    moved = CandidateEdge.objects.get(pk=edge.pk)
+    assert (where_of(moved), moved.anchor, moved.span_start) == (Where(setting), "cotton boots", None)
+    undo(project, editor)
+    assert columns(edge) == was
+
+
 @pytest.mark.parametrize("before", list(Where))
 def test_a_form_that_names_the_place_shown_moves_nothing(project, editor, as_editor, before):
     """Without a script every form names it."""

@@ -19,7 +19,7 @@ from linker.projects.access import has_role, member
 from linker.query_strings import is_id
 from linker.reports.tier_notice import tier_notice
 from review import decisions
-from review.link_places import where_of, why_not_there
+from review.link_places import where_of, why_elsewhere, why_not_there
 from review.models import Reason, Where
 from review.queue import known_cards, second_readings, selectors
 from review.queue.assignments import assigned_to
@@ -164,7 +164,9 @@ def words(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except AnchorError as error:
         return JsonResponse({"warnings": [], "error": str(error)})
     warnings = [{"code": warning.code, "text": warning.text} for warning in found]
-    note = why_not_there(edge, form.cleaned_data["anchor"]) if edge.content_gap and where != Where.TEXT else ""
+    note = "" if form.ruling.where else why_elsewhere(edge, accepted)
+    if edge.content_gap and where != Where.TEXT:
+        note = why_not_there(edge, form.cleaned_data["anchor"])
     found_there = "" if form.ruling.span else _excerpt_of(accepted)
     return JsonResponse({"warnings": warnings, "where": where, "note": note, "excerpt": found_there})
 
