@@ -114,8 +114,8 @@ test("words that are warned of need another look, a asks again, and y accepts th
   assert.deepEqual([window.open, window.anchor], [1, "click here"]);
   await window.wait(500);
   window.press("a");
-  assert.deepEqual([window.open, window.look], [2, "1 needs another look"]);
-  window.press("ry");
+  assert.deepEqual([window.open, window.look], [1, ""]);
+  window.press("y");
   await settle();
   assert.deepEqual([server.states[0], server.edges.get(1).said], ["accepted", "click here"]);
 }));
@@ -131,15 +131,15 @@ test("no key is lost to a warning that comes while work goes on", inWindow({}, a
   assert.equal(window.look, "1 needs another look");
 }));
 
-test("a card that warned before it was accepted is not sent, and u brings it back", async () => {
+test("a stops at a card that warns, and y accepts it", async () => {
   const warned = { edge: 1, source: 1, anchor: "warm boots", target: "Target 0", warnings: [{ code: "identical", text: "3 others say it" }] };
   await inWindow({ edges: [warned, { edge: 2, source: 1, anchor: "hats", target: "Target 1" }] }, async (window, server) => {
     window.press("a");
     await settle();
-    assert.deepEqual([window.open, window.look, server.said], [2, "1 needs another look", []]);
-    assert.match(window.marked[0].textContent, /3 others say it/);
-    window.press("u");
-    assert.deepEqual([window.open, window.look], [1, ""]);
+    assert.deepEqual([window.open, window.look, window.saved, server.said], [1, "", "All saved", []]);
+    assert.equal(window.said, "Not accepted: 3 others say it");
+    window.press("aa");
+    assert.equal(window.open, 1);
     window.press("y");
     await settle();
     assert.deepEqual(server.states, ["accepted", "suggested"]);
@@ -147,6 +147,37 @@ test("a card that warned before it was accepted is not sent, and u brings it bac
     assert.equal(window.open, 2);
   })();
 });
+
+test("keys that follow at once on an accept that stopped were meant for the next card, and do nothing", async () => {
+  const warned = { edge: 1, source: 1, anchor: "warm boots", target: "Target 0", warnings: [{ code: "identical", text: "3 others say it" }] };
+  await inWindow({ edges: [warned, { edge: 2, source: 1, anchor: "hats", target: "Target 1" }] }, async (window, server) => {
+    window.press("axs1");
+    await settle();
+    assert.deepEqual([window.open, window.find("[data-reject]").open, window.find("[name=pick]:checked"), server.said], [1, undefined, null, []]);
+    await window.wait(500);
+    window.press("s");
+    await settle();
+    assert.deepEqual([window.open, server.said], [2, ["aside 1"]]);
+  })();
+});
+
+test("what came back is counted where everything else is said to be saved", inWindow({}, async (window, server) => {
+  server.edges.get(1).state = server.edges.get(2).state = "rejected";
+  window.press("a");
+  await settle();
+  assert.equal(window.saved, "1 came back");
+  window.press("a");
+  await settle();
+  assert.equal(window.saved, "2 came back");
+  await window.load();
+  assert.equal(window.saved, "2 came back");
+  window.press("r");
+  await settle();
+  window.press("jr");
+  await settle();
+  window.press("j");
+  assert.equal(window.saved, "All saved");
+}));
 
 test("Escape brings back the warning that the card came with", async () => {
   const warned = { edge: 1, source: 1, anchor: "warm boots", target: "Target 0", warnings: [{ code: "identical", text: "3 others say it" }] };

@@ -45,7 +45,7 @@ export function addDeciding(desk) {
     if (item.node.dataset.placed) delete fields.proposed;
     else if (fields.where === fields.proposed) delete fields.where;
     const operation = { key: newKey(), kind: "decide", edge: item.edge, do: wanted, ...fields };
-    if (verb === "accept" && fields.warned && fields.warned_of === fields.anchor) return ask(item, operation);
+    if (verb === "accept" && fields.warned && fields.warned_of === fields.anchor) return stop(item);
     leave(item, operation, verb, Boolean(button?.matches("[data-closes-donor]")));
   }
 
@@ -56,18 +56,13 @@ export function addDeciding(desk) {
     counts.left += hidden.length;
   }
 
-  // A card that warned about its words before it was accepted is not sent: it needs another look, and the next key is
-  // meant for the next card.
-  function ask(item, operation) {
-    const label = { verb: saying("accept"), ...desk.nameOf(item.node) };
+  // A card that warns about its words is not accepted, and stays: whoever pressed the key reads the warning here. Keys that
+  // were pressed right behind it were meant for the next card, see keys.js.
+  function stop(item) {
     const warnings = [...item.node.querySelectorAll("[data-warnings] li")].map((line) => line.textContent).join(" ");
-    deck.remove(item);
-    done.push({ key: operation.key, item, verb: "asked", label });
-    recent.add({ key: operation.key, edge: item.edge, label });
-    recent.mark(operation.key, "asks", warnings);
-    desk.needsLook(item, { ...operation, label }, { result: "asks", message: warnings });
-    desk.paint();
-    desk.say(saying("not-accepted", { warnings }));
+    desk.stoppedAt = performance.now();
+    item.node.querySelector("[data-doubt]").classList.add("is-asking");
+    desk.say(saying("not-accepted", { warnings }), true);
   }
 
   function later(form) {

@@ -71,6 +71,7 @@ const ON_CARD = {
   acceptor: (card) => press(card, "[data-open-target]"),
 };
 const READS = ["read", "acceptor"]; // what can be done to a card that is closed
+const MEANT_FOR_WARNINGS = ["anyway", "edit", ...READS]; // what is done to a card because it warns
 const OPENS_WITHIN_MS = 5000; // the preview of a group takes the keys that follow, though it is still on its way
 const SLOW_MS = 500; // after which a dialog says what it waits for
 const actions = new Map(Object.entries(JSON.parse(document.getElementById("keys").textContent)));
@@ -143,6 +144,7 @@ export function listen({ review }) {
   function onCard(action, doIt) {
     if (!review.card) return;
     const second = review.card.querySelector(`[data-second-do="${action}"]`); // of an accepted link that waits for one
+    if (!MEANT_FOR_WARNINGS.includes(action) && review.hasJustStopped()) return;
     const why = review.card.querySelector("[data-not-second]")?.textContent.trim(); // this reader may not be it
     if (second) second.click();
     else if (why && ["accept", "anyway", "reject"].includes(action)) review.say(why);

@@ -20,6 +20,8 @@ import { addUndoing } from "./undoing.js";
 import { addUnsaved } from "./unsaved.js";
 import * as words from "./words.js";
 
+const STOPS_FOR_MS = 500; // after a card that warns was not accepted, keys that may be meant for the next do nothing
+
 const find = (selector) => document.querySelector(selector);
 const countIn = (selector) => Number((find(selector)?.textContent || "").replace(/\D/g, ""));
 const root = document.querySelector("[data-review]");
@@ -96,6 +98,7 @@ function review(root) {
     lookAgain: desk.lookAgain, giveUp: desk.giveUp,
     canMoveOn: () => !deck.waits || deck.following().length > 0,
     move: desk.move,
+    hasJustStopped: () => performance.now() - (desk.stoppedAt ?? -Infinity) < STOPS_FOR_MS,
     isClosed: (card) => decides && !card.querySelector("[data-accept]"),
     say: (text) => desk.say(text, true),
     sayClosed: () => desk.say(saying("closed"), true),

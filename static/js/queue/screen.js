@@ -90,12 +90,14 @@ export function addScreen(desk) {
   function paintState(state) {
     const sign = find("[data-saved]");
     if (!sign || !outbox) return;
-    const text = saying(state, { count: outbox.size });
+    const hasBack = state === "saved" && look.size > 0; // saved is then not all
+    const text = hasBack ? counted("back", look.size) : saying(state, { count: outbox.size });
     if (sign.dataset.text === text) return;
     // Who listens hears that nothing is saved, and that all is again, and not of each decision that it is being saved.
     if (TROUBLE.includes(state) ? sign.dataset.trouble !== state : state === "saved" && sign.dataset.trouble) say(text);
     if (state !== "saving") sign.dataset.trouble = TROUBLE.includes(state) ? state : "";
     Object.assign(sign.dataset, { text, state });
+    sign.classList.toggle("has-back", hasBack);
     sign.textContent = text;
     if (state === "signed out") {
       const link = document.createElement("a");
@@ -106,6 +108,7 @@ export function addScreen(desk) {
   }
 
   function paintLook() {
+    if (outbox) paintState(outbox.state);
     const button = find("[data-look]");
     if (!button) return;
     const atTheEnd = place.querySelector("[data-end-look]");

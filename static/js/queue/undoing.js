@@ -23,7 +23,6 @@ export function addUndoing(desk) {
     if (!entry && key) return;
     if (!entry) return undoOld(recent.takeOld(), true);
     done.splice(at, 1);
-    if (entry.verb === "asked") return desk.lookAgain(entry.item.edge);
     recent.remove(entry.key);
     if (!entry.item) return undoWithoutCard(entry);
     bringBack(entry);
