@@ -108,14 +108,15 @@ def authority_in_words(edge: CandidateEdge) -> str:
     if edge.authority is None:
         return ""
     imported = edge.source.authority
-    number = gettext("authority by PageRank")
+    number = gettext("PageRank")
     if imported is not None:
         places = len(f"{imported:.2f}".rstrip("0").partition(".")[2])
-        number = gettext("authority %(number)s") % {"number": wording.decimal(imported, places)}
+        number = wording.decimal(imported, places)
+    # The rank first: where the line is cut, what is left of it still says something.
     if edge.authority >= 0.5:
-        said, share = gettext("%(authority)s, in the top %(percent)d%%"), 1 - edge.authority
+        said, share = gettext("top %(percent)d%% by authority (%(authority)s)"), 1 - edge.authority
     else:
-        said, share = gettext("%(authority)s, in the lower %(percent)d%%"), edge.authority
+        said, share = gettext("lower %(percent)d%% by authority (%(authority)s)"), edge.authority
     return said % {"authority": number, "percent": max(1, round(100 * share))}
 
 

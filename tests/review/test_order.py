@@ -87,10 +87,10 @@ def test_a_card_says_in_one_line_what_the_target_lacks(project, edges, client_fo
 @pytest.mark.parametrize(
     ("authority", "imported", "words"),
     [
-        (0.97, 71, "authority 71, in the top 3%"),
-        (0.999, 100, "authority 100, in the top 1%"),
-        (0.4, None, "authority by PageRank, in the lower 40%"),
-        (0.5, 2.5, "authority 2.5, in the top 50%"),
+        (0.97, 71, "top 3% by authority (71)"),
+        (0.999, 100, "top 1% by authority (100)"),
+        (0.4, None, "lower 40% by authority (PageRank)"),
+        (0.5, 2.5, "top 50% by authority (2.5)"),
     ],
 )
 def test_a_donors_authority_is_said_also_after_a_decision(project, client_for, editor, authority, imported, words):
