@@ -135,8 +135,9 @@ class Run(models.Model):
 
     @property
     def step(self) -> int | None:
-        """Which step of `total` it is at, from 1; None where its work is counted in pages or the like."""
-        return min(self.done + 1, self.total) if 1 < self.total <= MOST_STEPS else None
+        """Which step of `total` it is at, from 1; None where its work is counted in pages or the like. An import counts
+        bytes or rows."""
+        return min(self.done + 1, self.total) if 1 < self.total <= MOST_STEPS and not self.is_import else None
 
     @property
     def percent(self) -> int:

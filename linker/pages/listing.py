@@ -72,6 +72,7 @@ SHOW = {
     "redirected": (_("Redirected"), Q(status=PageStatus.REDIRECTED)),
     "removed": (_("Removed"), Q(status=PageStatus.REMOVED)),
 }
+GONE = ("removed", "merged", "redirected", "missing")
 # Of these, KeptFigures says how many there are.
 KEPT = {"live": "pages", "indexable": "indexable", "orphans": "orphans", "missing": "missing"}
 # The value sorted by is never null; ties are broken by id, in the same direction.
@@ -171,6 +172,16 @@ def count_pages(project: Project, query: PageListFilter, figures: KeptFigures) -
     if query.show in KEPT and replace(query, show="live", order="crawl", after=None) == PageListFilter():
         return int(getattr(figures, KEPT[query.show]))
     return count(chosen_pages(project, query))
+
+
+def found_elsewhere(project: Project, query: PageListFilter) -> list[tuple[str, str, int]]:
+    """Where the pages of the site are searched for words: what is found among those that are none any more, or not
+    among the pages of the newest import, as (show, its label, how many); of each, those with matches."""
+    if query.show != "live" or not query.text or query.after is not None:
+        return []
+    kinds = {show: replace(query, show=show) for show in GONE}
+    found = [(show, str(SHOW[show][0]), count(chosen_pages(project, other))) for show, other in kinds.items()]
+    return [kind for kind in found if kind[2]]
 
 
 def sensitive_rule(project: Project, rule_id: int) -> SensitiveRule | None:

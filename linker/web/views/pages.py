@@ -48,6 +48,11 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         count=reads.count_pages(project, query, figures),
         first_query=urlencode(query.to_query()),
         missing_query="" if rows else _among_the_missing(project, query),
+        elsewhere=[
+            (label, found, urlencode(replace(query, show=show).to_query()))
+            for show, label, found in reads.found_elsewhere(project, query)
+            if rows or show != "missing"  # an empty list says that of itself
+        ],
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
         languages=languages,
         filters=PageListForm(project, query, languages),

@@ -10,7 +10,7 @@ from django.utils import timezone
 from linker.engine.params import MatchParams, PageFilter
 from linker.engine.patterns import PatternError
 from linker.matching.eligibility import eligible_pages
-from linker.models import RunKind
+from linker.models import Page, PageStatus, RunKind
 from linker.pages.listing import PageListFilter, chosen_pages, count_chosen, count_remembered
 from tests.factories import embed, make_category, make_model, make_page, make_project, make_run
 from tests.markup import compact
@@ -153,3 +153,21 @@ def test_a_side_that_has_not_changed_is_not_counted_again_until_a_run_has_writte
     make_page(site, indexable=True)
     make_run(site, RunKind.IMPORT_PAGES, finished_at=timezone.now())
     assert reads() == (found + 1, 1)
+
+
+def test_a_search_finds_removed_pages_too_and_leads_to_them(project, client_for, viewer):
+    make_page(project, "/boots", title="Winter boots")
+    gone = make_page(project, "/old-boots", title="Winter boots of old")
+    Page.objects.filter(pk=gone.pk).update(status=PageStatus.REMOVED)
+    client = client_for(viewer)
+
+    page = " ".join(client.get("/p/shop/pages/?q=boots").text.split())
+    assert '<a class="nowrap" href="?q=boots&amp;show=removed">Removed (1)</a>' in page
+    removed = client.get("/p/shop/pages/?q=boots&show=removed").text
+    assert "Winter boots of old" in removed
+    assert '<span class="badge badge--warn">Removed</span>' in removed
+
+    only_removed = client.get("/p/shop/pages/?q=old").text
+    assert "No pages match these filters" in only_removed
+    assert "show=removed" in only_removed
+    assert "show=removed" not in client.get("/p/shop/pages/?q=gloves").text

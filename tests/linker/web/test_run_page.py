@@ -260,3 +260,12 @@ def test_a_run_says_which_step_it_is_at_or_how_much_it_has_done(
     assert said in page
     assert ("50%" in page) == percent
     assert "0 of" not in page.replace("40 of 80", "")
+
+
+@pytest.mark.parametrize("total", [8, 366_632])
+def test_an_import_says_its_progress_in_percent_since_it_counts_bytes(project, client_for, viewer, total):
+    run = make_run(project, RunKind.IMPORT_PAGES, status="running", done=total // 2, total=total, stage="Reading rows")
+    for path in (reverse("run_state", args=[project.slug, run.pk]), reverse("runs_under_way", args=[project.slug])):
+        page = compact(client_for(viewer).get(path, headers={"HX-Request": "true"}).text)
+        assert "50%" in page
+        assert f"of {total:,}" not in page
