@@ -21,7 +21,7 @@ from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.linked import linked_sql
-from linker.models.querysets import HELD, INDEXABLE, LINKABLE, LIVE, ORPHAN, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, HELD, INDEXABLE, LINKABLE, LIVE, ORPHAN, TO_REVIEW, sql
 from linker.projects import overview
 from linker.reports.table import Table
 from linker.runs import lifecycle
@@ -71,7 +71,9 @@ class SiteFigures:
 class WorkFigures:
     """Suggestions, and what became of them. `released`: those that any release has added, None in reports that did not
     ask; `taken_off` of them were removed by one, and `out` are the others; `live` of these are on the site, None where
-    no import of links has looked for them yet. `accepted`: approved, and never released. `ready`: those that a release
+    no import of links has looked for them yet. `accepted`: approved, and never released. `awaiting`: accepted, and
+    waiting for a release, as the overview counts them: with those that were released once and are accepted again; None
+    in reports that did not ask. `ready`: those that a release
     would take now, None in reports that did not ask; `changing` of them are out already, and are to be changed or
     removed; `waiting`: those that it would hold back until a second person has approved them. `to_go`: links that are
     still on the site after their removal was released."""
@@ -79,6 +81,7 @@ class WorkFigures:
     to_review: int = 0
     held: int = 0
     accepted: int = 0
+    awaiting: int | None = None
     released: int | None = None
     taken_off: int = 0
     ready: int | None = None
@@ -343,6 +346,7 @@ def _work(project: Project, out: _LinksOut, links: ReleasedLinks) -> WorkFigures
         **kept_counts(project).aggregate(
             to_review=total(TO_REVIEW),
             held=total(HELD),
+            awaiting=total(ACCEPTED),
             exported=total(Q(status=EdgeStatus.EXPORTED)),
             rejected=total(Q(status=EdgeStatus.REJECTED)),
             withdrawn=total(Q(status=EdgeStatus.WITHDRAWN)),

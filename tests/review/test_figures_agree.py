@@ -73,8 +73,23 @@ def test_the_report_counts_what_the_overview_counts(played, client_for, viewer):
     assert report.site.indexable == figures.indexable
     assert report.work.out == figures.out
     assert (report.work.to_review, report.work.rejected) == (figures.to_review, figures.rejected)
+    assert report.work.awaiting == figures.accepted
     page = client_for(viewer).get(reverse("pages", args=[played.slug])).text
     assert f"{figures.pages} pages" in re.sub(r"\s+", " ", page)
+
+
+def test_a_link_that_came_back_and_is_accepted_again_is_accepted_in_the_report_as_in_the_overview(
+    played, client_for, viewer
+):
+    """It was released once, and waits for the next release."""
+    back = PublishedLink.objects.filter(state=LiveState.LOST).values("edge")
+    played.edges.filter(pk__in=back).update(status=EdgeStatus.ACCEPTED, regressed=True)
+    again = PublishedLink.objects.filter(state=LiveState.REMOVED).values("edge")
+    played.edges.filter(pk__in=again).update(status=EdgeStatus.ACCEPTED)
+    report = write_report(make_run(played, RunKind.CLIENT_REPORT, status="running"))
+
+    assert report.work.awaiting == overview.site_figures(played).accepted == back.count() + again.count() + 2
+    assert report.work.released + report.work.accepted == {s.name: s.links for s in funnel(played).steps}["Approved"]
 
 
 @pytest.mark.parametrize("show", ["live", "indexable", "orphans", "missing"])
