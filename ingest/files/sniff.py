@@ -96,8 +96,8 @@ def inspect(
     if no_header:
         above, width = _rows_above(name, records)
         return Format(compression, member, encoding, delimiter, unique_names([""] * width), 0, above)
-    line, cells, records = _find_names(name, records, known, is_cut=len(head) >= HEAD)
-    return Format(compression, member, encoding, delimiter, unique_names(cells), line, records)
+    line, cells, above = _find_names(name, records, known, is_cut=len(head) >= HEAD)
+    return Format(compression, member, encoding, delimiter, unique_names(cells), line, above)
 
 
 def _find_names(

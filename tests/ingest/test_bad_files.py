@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from ingest import services
+from ingest.asked_from import the_command_line
 from ingest.errors import FileError, ImportStopped
 from linker.models import Category, Page
 from tests.factories import make_page
@@ -52,7 +53,9 @@ def test_a_wrong_header_is_answered_with_the_columns_there_are(project, tmp_path
     path = write(tmp_path / "crawl.csv", ("Wo", "Was"), [("x", "y")])
     message = refused(project, path)
     assert "Wo, Was" in message
-    assert "--map url=COLUMN" in message
+    assert "choose it in the preview at “Address”" in message
+    with the_command_line():
+        assert "--map url=COLUMN" in refused(project, path)
 
 
 def test_bytes_that_are_not_utf8_are_found_by_line_even_far_down(project, tmp_path):
