@@ -249,7 +249,7 @@ def _plain_columns(block: str, delimiter: str, width: int) -> list[list[str]] | 
         return None
     raw = np.frombuffer(block.encode(), dtype=np.uint8)
     breaks = np.flatnonzero(raw == ord("\n"))
-    if "\r" in block and (np.count_nonzero(raw == ord("\r")) > len(breaks) or (raw[breaks - 1] != ord("\r")).any()):
+    if end == "\r\n" and ((raw[breaks - 1] != ord("\r")).any() or block.count("\r") > len(breaks)):
         return None
     if block.startswith('"'):
         quotes = np.flatnonzero(raw == ord('"'))
@@ -265,9 +265,8 @@ def _plain_columns(block: str, delimiter: str, width: int) -> list[list[str]] | 
     by_line = marks.reshape(-1, width)
     if (by_line[:, :-1] != ord(delimiter)).any() or (by_line[:, -1] != last).any():
         return None
-    one_line = raw[raw != ord("\r")]
-    one_line[one_line == ord("\n")] = ord(delimiter)
-    cells = one_line[len(edge) : -1 - len(edge)].tobytes().decode().split(f"{edge}{delimiter}{edge}")
+    one_line = block.replace(end, delimiter)
+    cells = one_line[len(edge) : -1 - len(edge)].split(f"{edge}{delimiter}{edge}")
     return [cells[at::width] for at in range(width)]
 
 

@@ -143,4 +143,8 @@ def _around(data: bytes, place: int) -> bytes:
 
 def line_breaks(texts: Sequence[str]) -> int:
     """How many line breaks of any kind the texts hold."""
-    return sum(text.count("\n") + text.count("\r") - text.count("\r\n") for text in texts)
+    breaks = 0
+    for text in texts:
+        returns = text.count("\r")
+        breaks += text.count("\n") + (returns - text.count("\r\n") if returns else 0)
+    return breaks

@@ -251,7 +251,9 @@ def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int
 
 def _trunk(url: str) -> str:
     """An address without its scheme, query and slash at the end."""
-    return url.partition("?")[0].partition("#")[0].partition("://")[2].rstrip("/")
+    if "?" in url or "#" in url:
+        url = url.partition("?")[0].partition("#")[0]
+    return url.partition("://")[2].rstrip("/")
 
 
 class _Below:

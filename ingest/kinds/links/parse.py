@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 MAX_ANCHOR = 2_000
 NOWHERE = -1  # the place of a link that is not in the text, or whose place is not known
 WITH_ANCHOR = (Block.CONTENT, Block.ASIDE)  # blocks whose links say something of the page they lead to
-_SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
+# What an anchor begins with that is looked at as a whole: nothing, a blank, or what a skip link may begin with.
+_LOOKED_AT = {"", " ", *(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))}
 
 # Why a row is not a link for us; counted, not listed.
 IGNORED = {
@@ -214,8 +215,8 @@ class LinkParser:
             return [None if self.alt_at is not None else ""] * size
         anchors = columns[self.anchor_at]
         texts = {
-            anchor: anchor if anchor.isprintable() and "  " not in f" {anchor} "
-            and anchor[0] not in _SKIP_LINK_STARTS and len(anchor) <= MAX_ANCHOR else _plain(anchor)
+            anchor: anchor if anchor[:1] not in _LOOKED_AT and anchor.isprintable() and anchor[-1] != " "
+            and "  " not in anchor and len(anchor) <= MAX_ANCHOR else _plain(anchor)
             for anchor in set(anchors)
         }  # fmt: skip
         return list(map(texts.__getitem__, anchors))
