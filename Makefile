@@ -33,6 +33,8 @@ TORCH ?= auto
 PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 3
+# Where this is set, each process that the tests start would compile the product anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help install demo test test-all test-fast test-js fuzz faults screenshots lint hooks approval links bench lock clean clean-data
 
@@ -55,9 +57,12 @@ demo: install
 	@exec .venv/bin/python manage.py demo --port $(PORT) --workers $(WORKERS) $(if $(SITE),--site "$(SITE)") \
 	  $(if $(URL),--url "$(URL)") $(if $(PLAY),--play)
 
+# Plain assertions: to have pytest rewrite those of all tests takes each process twenty seconds. What failed runs once
+# more, to say what the values were.
 test: install
 	@.venv/bin/python -m tests.chromium
-	.venv/bin/python -m pytest -n $(TEST_PROCESSES) --durations 15 $(ARGS)
+	.venv/bin/python -m pytest -n $(TEST_PROCESSES) --assert plain --durations 15 $(ARGS) || { \
+	  .venv/bin/python -m pytest --last-failed --last-failed-no-failures none $(ARGS); exit 1; }
 
 test-all: install
 	@.venv/bin/python -m tests.chromium

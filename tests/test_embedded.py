@@ -278,6 +278,7 @@ def test_the_newest_redis_or_valkey_is_taken(monkeypatch, tmp_path, bundled, red
     assert embedded.redis_binary() == servers[taken]
 
 
+@pytest.mark.nightly
 def test_the_server_that_runs_is_the_one_that_was_chosen(user):
     one = user()
     process = psutil.Process(one.servers().redis)

@@ -56,6 +56,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [COMMANDS[0], *(pytest.param(command, marks=pytest.mark.nightly) for command in COMMANDS[1:])],

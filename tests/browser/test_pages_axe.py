@@ -219,6 +219,7 @@ def test_nothing_is_found_on_full_pages_and_on_those_with_a_mistake(speaks, page
     assert {state: one for state, one in found.items() if one} == {}
 
 
+@pytest.mark.nightly
 def test_nothing_is_found_on_the_way_in_and_on_the_page_of_mails(
     speaks, page, live_server, project, manager, sign_in, settings
 ):

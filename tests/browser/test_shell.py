@@ -99,6 +99,7 @@ def test_one_signs_in_by_the_form_lands_where_one_wanted_to_go_and_sees_what_one
     page.wait_for_url("**/login/")
 
 
+@pytest.mark.nightly
 def test_the_menu_of_a_narrow_screen_opens_on_demand(site, manager, sign_in, live_server, page):
     page.set_viewport_size({"width": 390, "height": 844})
     sign_in(manager)

@@ -137,6 +137,7 @@ def test_forms_of_sources_with_mistakes(page, looked_at, project, source):
     assert {state: one for state, one in found.items() if one} == {}
 
 
+@pytest.mark.nightly
 def test_the_list_without_a_source(looked_at, project):
     assert looked_at("sources/", "empty") == []
 

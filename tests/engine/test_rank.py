@@ -141,6 +141,7 @@ def test_without_links_the_formula_ranks() -> None:
     assert ranked.why(0).sentence.endswith(".")
 
 
+@pytest.mark.nightly
 def test_links_that_all_stand_on_one_page_can_be_learned_from() -> None:
     site = made_site()
     targets = np.arange(1, len(site))

@@ -57,6 +57,7 @@ def test_what_is_said_of_a_pair_is_what_is_said_of_it_on_the_whole_site(ranking)
     assert np.median([abs(whole[pair] - scoped[pair]) for pair in both]) < 0.01
 
 
+@pytest.mark.nightly
 def test_levels_beyond_the_tree_are_the_whole_site():
     assert values(rank_site(scattered(levels_up=2), SMALL)) == values(rank_site(scattered(), SMALL))
 

@@ -44,6 +44,7 @@ def rows(release: Release) -> list[tuple[str, str, str]]:
     return [(row["operation"], row["donor_url"], row["acceptor_url"]) for row in csv.DictReader(io.StringIO(text))]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_draft_leaves_behind_what_leads_elsewhere_by_now_and_the_next_release_sends_it(
     project, editor, link, new, side
@@ -82,6 +83,7 @@ def test_a_roll_back_brings_back_a_removed_link_with_the_page_that_it_leads_to(p
     assert rows(release) == [("add", link.source.url, new.url)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_who_judges_a_link_of_an_audit_sees_the_page_that_it_leads_to(project, editor, link, new, side, client_for):
     bea = make_member(project, username="bea")

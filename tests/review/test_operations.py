@@ -287,6 +287,7 @@ def test_hostile_words_stay_text_in_the_answer(project, as_editor):
             assert "<img" not in card[part]
 
 
+@pytest.mark.nightly
 def test_an_operation_costs_the_same_number_of_queries_however_full_the_queue(project, as_editor):
     def queries(number: int) -> int:
         edges = [make_edge(project) for _ in range(number)]
@@ -302,6 +303,7 @@ def test_an_operation_costs_the_same_number_of_queries_however_full_the_queue(pr
     assert (queries(1), queries(3)) == (one, three)
 
 
+@pytest.mark.nightly
 def test_the_cards_that_come_back_cost_the_same_number_of_queries_however_many(project, editor, as_editor):
     def queries(number: int) -> int:
         edges = [make_edge(project) for _ in range(number)]

@@ -114,6 +114,7 @@ def test_a_page_that_answers_where_it_was_before_has_moved_back(project, link, t
     assert project.pages.count() == 3
 
 
+@pytest.mark.nightly
 def test_a_link_released_at_the_new_address_is_changed_when_its_page_moves_back(project, link, tmp_path):
     crawl(project, tmp_path, ("/donor", "200", ""), ("/boots", "301", f"{SITE}/shoes"), ("/shoes", "200", ""))
     release_of(project)

@@ -125,6 +125,7 @@ def test_u_takes_it_back_and_it_is_read_again(project, edge, bo, client_for):
     assert (found.whole.pairs, found.whole.agreed) == (1, 0)
 
 
+@pytest.mark.nightly
 def test_nobody_reads_the_same_suggestion_twice(project, edge, ada, bo, client_for):
     assert results(send(client_for(ada), said(edge, "accept"))) == ["refused"]
     # Bo has decided it before, has taken that back, and does not read what Ada then decides.
@@ -191,6 +192,7 @@ def test_the_card_shows_no_comment_on_the_decision(project, ada, bo, client_for)
     assert "rejected it" not in card
 
 
+@pytest.mark.nightly
 def test_what_is_set_aside_comes_back_in_the_list_of_that_alone(edge, bo, client_for):
     client = client_for(bo)
     send(client, operation("aside", edge=edge.pk))
@@ -241,6 +243,7 @@ def test_the_card_comes_in_the_lists_that_would_have_held_it(project, ada, bo, c
     assert edge.pk not in cards(client_for(bo), "status=accepted&order=score&later=1")
 
 
+@pytest.mark.nightly
 def test_while_a_list_goes_on_no_more_than_the_share_is_mixed_in(project, ada, bo, client_for):
     due = [shared(project) for _ in range(6)]
     for edge in due:
@@ -375,6 +378,7 @@ def test_the_lists_of_decided_links_leave_it_out_until_it_is_read(project, edge,
     assert listed(bo, f"{PAGE}?status=rejected")
 
 
+@pytest.mark.nightly
 def test_after_a_reload_it_is_among_the_last_decisions_and_comes_back_with_u(project, edge, bo, client_for):
     client, sent = client_for(bo), said(edge, "accept")
     send(client, sent)

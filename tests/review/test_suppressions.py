@@ -103,6 +103,7 @@ def test_a_reason_takes_what_it_rules_out_out_of_the_queue_and_of_the_next_match
     assert listed(project, editor) == before
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("reason", [Reason.WRONG_TARGET, Reason.BAD_ANCHOR])
 def test_one_key_rules_out_the_pair_alone_and_a_second_one_what_the_reason_names(project, editor, as_editor, reason):
     """Here the words are the acceptor's own title, on a link beside the text."""
@@ -158,6 +159,7 @@ def test_a_rejection_without_a_suppression_holds_for_good(project, shop, editor)
     assert edge_of(shop["b"], shop["c"]).status == "rejected"
 
 
+@pytest.mark.nightly
 def test_a_run_that_began_before_leaves_out_what_was_ruled_out_meanwhile(project, shop, editor, monkeypatch):
     from linker.matching import finish
 

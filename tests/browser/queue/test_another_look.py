@@ -155,6 +155,7 @@ def test_the_second_half_of_a_double_click_decides_on_no_card(at_queue, edges):
     expect(card(at_queue)).to_have_id(f"edge-{edges[2].pk}")
 
 
+@pytest.mark.nightly
 def test_what_is_typed_behind_a_key_that_waits_goes_into_its_field_and_enter_saves_it(
     page, queue_url, edges, editor, sign_in
 ):

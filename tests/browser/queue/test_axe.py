@@ -81,6 +81,7 @@ def test_nothing_is_found_in_any_state_of_the_queue(language, at_queue, project,
     assert {state: one for state, one in found.items() if one} == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_is_found_on_the_pages_around_it_and_none_breaks_its_content_policy(
     language, page, queue_url, project, edges, manager, sign_in

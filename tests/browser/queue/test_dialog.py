@@ -92,6 +92,7 @@ def test_keys_before_the_preview_do_nothing_and_one_that_is_left_while_it_waits_
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_acceptor_by_acceptor_the_head_is_the_acceptors_and_its_group_is_accepted(
     page, edges, editor, sign_in, queue_url
 ):

@@ -152,6 +152,7 @@ def test_keys_that_are_pressed_before_the_script_has_come_are_kept(page, queue_u
     assert statuses(edges) == ["accepted", "rejected", "suggested", "suggested"]
 
 
+@pytest.mark.nightly
 def test_a_reason_that_closes_the_donor_takes_its_cards_away_for_as_long_as_was_chosen_until_it_is_undone(
     at_queue, edges
 ):

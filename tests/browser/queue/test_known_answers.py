@@ -24,6 +24,7 @@ def known(project, edges) -> KnownAnswer:
     return make_known(project, donor, "warm boots")
 
 
+@pytest.mark.nightly
 def test_it_is_set_aside_decided_and_undone_with_the_keys(known, edges, at_queue):
     at_queue.wait_for_load_state("networkidle")
     place = at_queue.evaluate("[...document.querySelectorAll('[data-line]')].map((line) => Number(line.dataset.line))")

@@ -64,6 +64,7 @@ def test_m_asks_a_colleague_u_takes_it_back_and_one_that_is_refused_needs_anothe
     assert OpinionRequest.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_a_comment_shows_at_once_and_stays(at_ready, edges, editor, maria):
     card(at_ready).get_by_text(re.compile("^Comments")).click()
     card(at_ready).get_by_label("Comment", exact=True).fill("<b>Well</b>, @Maria?")

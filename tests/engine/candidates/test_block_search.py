@@ -96,6 +96,7 @@ def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
     assert as_rows(found) == oracle(sources, targets, levels_up, forbidden, **wanted)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_product_of_two_pages_on_both_sides_serves_both(monkeypatch, threads):
     random = np.random.default_rng(2)

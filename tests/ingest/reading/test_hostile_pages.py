@@ -42,6 +42,7 @@ def test_no_element_has_attributes_without_end(quote):
     assert read_page(html, URL).text == "end"
 
 
+@pytest.mark.nightly
 def test_formatting_that_is_never_closed_does_not_come_back_in_each_paragraph():
     assert len(flatten(parse(f"<p>{FONTS}" + "<p>x" * 5_000))) < 200_000
     assert len(flatten(parse(f"<p>{FONTS}" + "<p>x" * 100_000))) <= MAX_NODES

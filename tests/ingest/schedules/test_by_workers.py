@@ -90,6 +90,7 @@ def next_times_in_redis() -> set[datetime]:
     return {registry.get_scheduled_time(job).replace(tzinfo=UTC) for job in registry.get_job_ids()}
 
 
+@pytest.mark.nightly
 def test_the_scheduler_of_a_worker_starts_what_is_due_without_a_sweep(site):
     schedule = scheduled("crawl", site.base, pages_a_second=100)
     assert next_times_in_redis() == {schedule.next_at}

@@ -76,6 +76,7 @@ def test_a_failed_fetch_is_told_once_a_failure_and_then_that_it_works_again(sche
     assert len(told()) == 3
 
 
+@pytest.mark.nightly
 def test_a_step_that_fails_is_a_failure_and_the_step_done_again_is_a_success(schedule, made_site):
     for n in range(30):
         made_site.add(f"/guides/{n}", "All about tents.")

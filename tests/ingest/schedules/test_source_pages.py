@@ -139,6 +139,7 @@ def test_go_on_does_not_import_anyway(client, source, project, made_site):
     assert Page.objects.filter(missing_since=None).count() == 30
 
 
+@pytest.mark.nightly
 def test_a_row_that_a_cancelled_step_ended_is_gone_on_with(client, source, project):
     fetch = start_fetch(source)
     Run.objects.filter(pk=fetch.pk).update(status=RunStatus.CANCELLED)

@@ -29,6 +29,7 @@ def at(*wall: int, zone: str = "Europe/Berlin", fold: int = 0) -> datetime:
     return datetime(*wall, tzinfo=ZoneInfo(zone), fold=fold).astimezone(UTC)
 
 
+@pytest.mark.nightly
 @given(CRONS, st.sampled_from(ZONES), MOMENTS)
 def test_it_is_the_first_minute_after_that_the_clock_shows_for_the_first_time(cron, zone, after):
     found = next_time(cron, zone, after)

@@ -70,6 +70,7 @@ def test_a_login_form_at_every_address_replaces_no_text(source, site):
     assert texts(source.project) == before
 
 
+@pytest.mark.nightly
 def test_another_language_at_every_address_replaces_no_text(source, site):
     before = texts(source.project)
     say(site, [GERMAN.format(n) for n in range(30)])

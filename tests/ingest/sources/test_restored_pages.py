@@ -60,6 +60,7 @@ def test_what_another_fetch_marked_stays(site, project, part):  # noqa: F811
     assert missing(project) == {"/a"}
 
 
+@pytest.mark.nightly
 def test_a_manager_has_a_button_for_it_and_others_read_how_many(client, project, part):  # noqa: F811
     run, _pages, _links = fetch(part)
     address = f"/p/{project.slug}/import/sources/{part.pk}/"

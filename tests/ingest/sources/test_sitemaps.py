@@ -131,6 +131,7 @@ def test_what_is_none_is_said(body, said):
         urls(body)
 
 
+@pytest.mark.nightly
 def test_more_addresses_than_are_read_are_told():
     body = "\n".join(f"https://shop.example/{n}" for n in range(MAX_ENTRIES + 1)).encode()
     with pytest.raises(BadSitemap, match="more than 500,000 addresses"):

@@ -182,6 +182,7 @@ def test_pages_without_any_text_replace_no_texts(crawl, site):
     assert "12 of 31 pages whose texts were known have none now" in run.error
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("code", [301, pytest.param(302, marks=pytest.mark.nightly)])
 def test_a_site_that_leads_to_its_login_is_not_imported(crawl, site, code):
     before = known(crawl)
@@ -192,6 +193,7 @@ def test_a_site_that_leads_to_its_login_is_not_imported(crawl, site, code):
     assert known(crawl) == before
 
 
+@pytest.mark.nightly
 def test_a_site_half_of_which_answers_404_is_not_imported(crawl, site):
     for path in PAGES[:12]:
         del site.replies[path]

@@ -139,6 +139,7 @@ def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings
     assert (near.argmax(axis=1) % 3 == np.arange(30) % 3).all()
 
 
+@pytest.mark.nightly
 def test_a_static_model_is_fitted_again_when_the_site_has_outgrown_its_sample(settings, tmp_path):
     settings.VAR = tmp_path
     project = make_project("grown", model_name="static:all-MiniLM-L6-v2")

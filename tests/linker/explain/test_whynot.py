@@ -577,9 +577,10 @@ def site(project) -> list[Page]:
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
-        (
+        pytest.param(
             {"ranking": Ranking.COSINE, "levels_up": 1, "inline_per_donor": 0, "related_per_donor": 2, "per_target": 2},
             {"linked", "excluded", "too-far", "donor-full"},
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             {"ranking": Ranking.COSINE, "levels_up": 3, "threshold": 0.9, "inline_per_donor": 5},

@@ -305,6 +305,7 @@ def test_an_earlier_run_follows_pages_that_lead_elsewhere_by_now(project):
     assert differences(project) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_is_left_closes_what_moved_since(project):
     manager = make_member(project, "manager")

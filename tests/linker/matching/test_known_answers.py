@@ -76,6 +76,7 @@ def test_it_keeps_links_of_the_site_as_it_would_have_suggested_them(project, sit
     assert likely > np.median([edge.probability for edge in proposed])  # they are named in the text, as few others are
 
 
+@pytest.mark.nightly
 def test_what_is_drawn_changes_no_suggestion_and_keeps_its_number_in_the_next_run(project, site):
     pairs = CandidateEdge.objects.order_by("source_id", "target_id").values_list("source_id", "target_id", "score")
     project.known_share = 0

@@ -173,6 +173,7 @@ def test_what_a_pilot_drew_is_frozen_with_it(project, site):
     assert Pilot.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_a_ranker_learns_for_a_pilot_from_the_links_of_all_pages(project, site):
     """A pilot over a few donors has few links of its own: what it shows must be what the whole site will get."""
     for number, page in enumerate(site):

@@ -89,7 +89,7 @@ def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(
     assert not CandidateEdge.objects.filter(pk=worst.pk, run=third).exists()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", [Ranking.LEARNED, Ranking.FORMULA])
 def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_so(ranking, project, site):
     pages, _ = site
@@ -124,7 +124,7 @@ def tier_counts(run: Run) -> dict[str, int]:
 READINGS = ("pk", "tier_id", "placement", "rel", "content_gap")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("basis", ["probability", "quantile", "cosine"])
 def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site, basis):
     type(project).objects.update(tier_basis=basis)
@@ -176,6 +176,7 @@ def test_the_optimal_mode_reports_its_gain_over_best_first(project, site):
     assert optimal.report["allocation"]["against_best_first"] >= 0
 
 
+@pytest.mark.nightly
 def test_generators_can_be_switched_off_and_each_edge_names_those_that_proposed_it(project, site):
     run = match(project, generators=("mention", "nearest"))
     assert set(run.report["generators"]) == {"mention", "nearest"}
@@ -191,6 +192,7 @@ def decide(run: Run, verdicts: list[tuple[str, str]]) -> list[CandidateEdge]:
     return edges
 
 
+@pytest.mark.nightly
 def test_reasons_that_do_not_speak_of_the_pair_teach_nothing_about_it(project, site):
     run = match(project)
     reasons = [

@@ -98,6 +98,7 @@ def test_a_higher_gain_leaves_fewer_and_none_is_proposed_where_it_is_off(full):
     assert set(Replacement.objects.values_list("end", flat=True)) == {ReplacementEnd.LAPSED}
 
 
+@pytest.mark.nightly
 def test_the_quotas_of_a_page_and_of_the_site_hold(full):
     full.replace_of_page = 1
     full.save()
@@ -151,6 +152,7 @@ def test_young_links_links_with_a_gate_and_links_somebody_sees_to_stay(full, edi
     assert not proposed(full)
 
 
+@pytest.mark.nightly
 def test_links_that_the_site_shows_are_scored_as_if_they_were_not_linked(full):
     for link in PublishedLink.objects.select_related("edge__source", "edge__target"):
         block = Block.ASIDE if link.edge.placement == "related" else Block.CONTENT
@@ -185,6 +187,7 @@ def test_a_run_by_cosine_which_states_no_probability_proposes_none(full):
     assert not proposed(full)
 
 
+@pytest.mark.nightly
 def test_a_run_over_what_changed_proposes_for_the_pages_it_looks_at(full):
     match(full, **CAPS)
     before = {one.edge_id: one.replaced_id for one in proposed(full)}

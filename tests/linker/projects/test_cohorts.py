@@ -170,6 +170,7 @@ def test_saving_and_removing_do_what_the_preview_said(project, seed):
         assert (effect.below.then, effect.queue.then) == (then[None], queue_then)
 
 
+@pytest.mark.nightly
 def test_the_preview_of_the_project_s_bounds_is_right_where_others_have_their_own(project):
     site, chance = a_site(project), random.Random(1)
     set_bounds(project, CohortName(BASIS, category=site["categories"][1]), bounds_of(project, 0.8, 0.4, None), None)
@@ -200,6 +201,7 @@ def test_links_that_the_site_has_where_they_would_stand_leave_and_come_back_in_t
     assert len(lengths) > 1, "else the previews above were never asked about them"
 
 
+@pytest.mark.nightly
 def test_a_page_that_moves_or_gets_another_role_is_read_by_other_bounds(project):
     site = a_site(project)
     set_bounds(project, CohortName(BASIS, category=site["categories"][0]), bounds_of(project, 0.9, 0.8, None), None)

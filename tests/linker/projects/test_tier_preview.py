@@ -256,6 +256,7 @@ def test_saved_bounds_can_be_taken_back_a_deleted_tier_and_a_new_one_included(pr
     assert "notice undo" not in client.get(ADDRESS).content.decode(), "somebody has changed them since"
 
 
+@pytest.mark.nightly
 def test_a_basis_that_was_saved_and_used_is_taken_back_with_its_bounds(project, manager, client_for):
     client = client_for(manager)
     before = sorted(Tier.objects.filter(project=project).values_list("basis", "name", "lower_bound"))

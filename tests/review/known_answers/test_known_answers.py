@@ -169,6 +169,7 @@ def test_what_is_said_is_kept_by_itself_and_changes_nothing_else(project, edge, 
     assert (counts.today, counts.to_review, counts.rejected) == (1, 1, 1)  # as of any rejection
 
 
+@pytest.mark.nightly
 def test_what_is_sent_twice_is_kept_once_and_u_takes_it_back(edge, known, ada, project, client_for):
     client, sent = client_for(ada), said(known)
     assert results(send(client, sent)) == results(send(client, sent)) == ["saved"]
@@ -180,6 +181,7 @@ def test_what_is_sent_twice_is_kept_once_and_u_takes_it_back(edge, known, ada, p
     assert queue_counts(project, QueueFilter(), ada).today == 0
 
 
+@pytest.mark.nightly
 def test_words_are_checked_as_on_any_card(edge, known, ada, client_for):
     client = client_for(ada)
     answer = send(client, said(known, anchor="purple rain"))
@@ -198,6 +200,7 @@ def test_words_are_checked_as_on_any_card(edge, known, ada, client_for):
     assert client.get(f"{PAGE}{known.pk}/words/", {"anchor": "click here"}).json()["warnings"]
 
 
+@pytest.mark.nightly
 def test_set_aside_it_leaves_the_list_and_comes_back(edge, known, ada, client_for):
     client = client_for(ada)
     assert results(send(client, operation("aside", edge=known.pk))) == ["saved"]
@@ -207,6 +210,7 @@ def test_set_aside_it_leaves_the_list_and_comes_back(edge, known, ada, client_fo
     assert not SetAside.objects.exists()
 
 
+@pytest.mark.nightly
 def test_who_asks_for_an_opinion_is_told_afterwards_and_what_was_written_is_kept(edge, known, ada, client_for):
     client = client_for(ada)
     answer = send(
@@ -239,6 +243,7 @@ def test_what_was_written_on_it_is_read_by_managers_alone(project, edge, known, 
     assert client_for(ada).get(TEAM).status_code == 403
 
 
+@pytest.mark.nightly
 def test_its_address_shows_the_card_to_every_member_and_presence_names_nobody(project, edge, known, ada, client_for):
     for user in (ada, make_member(project, "viewer")):
         page = client_for(user).get(f"{PAGE}{known.pk}/")
@@ -309,6 +314,7 @@ def test_the_interval_is_that_of_wilson(right, number, low, high):
     assert known_rates.wilson(right, number) == pytest.approx((low, high), abs=5e-5)
 
 
+@pytest.mark.nightly
 def test_of_each_person_the_last_answer_on_a_card_counts(project, donor, edge, known, ada, manager, client_for):
     bo = make_member(project, username="bo")
     second = make_known(project, donor, "snow")

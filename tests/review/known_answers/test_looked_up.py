@@ -78,6 +78,7 @@ def test_after_a_reload_it_is_among_the_last_decisions_and_comes_back_with_u(pro
     assert KnownReading.objects.last().verb == "undo"
 
 
+@pytest.mark.nightly
 def test_set_aside_it_is_in_the_list_of_that_and_among_the_last(project, edge, known, ada, client_for):
     client = client_for(ada)
     send(client, operation("aside", edge=known.pk))
@@ -116,6 +117,7 @@ def test_in_a_long_list_of_decided_links_it_is_in_its_place(project, donor, ada,
     assert listed == [*expected[:14], known.pk, *expected[14:]]
 
 
+@pytest.mark.nightly
 def test_why_not_answers_as_of_a_suggestion(project, donor, edge, known, ada, client_for):
     client, asked = client_for(ada), {"donor": donor.url, "acceptor": known.target.url}
     page = client.get("/p/shop/why-not/", asked).content.decode()
@@ -159,6 +161,7 @@ def test_the_head_of_its_donor_counts_it(project, donor, edge, known, ada, clien
     assert "1 accepted of 2" in readable(head)
 
 
+@pytest.mark.nightly
 def test_a_donor_that_takes_no_more_links_is_closed_for_who_said_so_and_nobody_else(
     project, donor, edge, known, ada, client_for
 ):
@@ -173,6 +176,7 @@ def test_a_donor_that_takes_no_more_links_is_closed_for_who_said_so_and_nobody_e
     assert set(cards(client)) == {edge.pk, known.pk, other.pk}
 
 
+@pytest.mark.nightly
 def test_a_comment_stays_on_its_card_for_who_wrote_it(project, edge, known, ada, client_for):
     send(client_for(ada), operation("comment", edge=known.pk, text="Is it @ada?"))
     assert "Is it @ada?" in cards(client_for(ada))[known.pk]

@@ -152,6 +152,7 @@ def test_the_form_starts_a_run_and_says_what_is_wrong(site, ada, client_for, man
     assert client_for(outsider).get(PAGE).status_code == 404
 
 
+@pytest.mark.nightly
 def test_links_with_bounds_of_their_own_are_calibrated_alone(site, manager, ada, client_for):
     others, tier = make_page(site), site.tiers.get(basis=Basis.PROBABILITY)
     for number in range(20):
@@ -192,6 +193,7 @@ def test_a_bound_that_has_moved_since_it_was_shown_is_not_applied(site, ada, cli
     assert tier.lower_bound == 0.4
 
 
+@pytest.mark.nightly
 def test_a_bound_that_is_applied_twice_is_undone_whole(site, ada, client_for, manager):
     sample, tier = calibration(site), site.tiers.get(name="Good ones")
     label(site, ada, 0.4)

@@ -54,6 +54,7 @@ def test_a_site_is_crawled_and_imported_by_one_command():
     assert not {RunKind.EMBED, RunKind.MATCH} & set(kinds)  # the command does no more than it says
 
 
+@pytest.mark.nightly
 def test_the_pages_without_text_are_completed_and_nothing_else_is_changed():
     replies = {"/a": page("A of the site", "/b", "/new"), "/b": page("B of the site"), "/new": page("New")}
     with served(replies) as site:

@@ -81,6 +81,7 @@ def test_a_crawler_that_is_killed_goes_on_by_itself_and_says_so_if_that_does_not
     assert (len(killed), report.pages, report.is_whole) == (1, 61, True)
 
 
+@pytest.mark.nightly
 def test_a_home_page_that_cannot_be_read_fails_the_fetch_in_a_sentence():
     with served({"/": redirect("https://elsewhere.example/login")}) as site:
         run = start_fetch(source_of(site))

@@ -50,6 +50,7 @@ def with_sitemap(files: dict[str, str], base: str, root: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_second_crawl_of_a_site_that_has_not_changed_is_answered_with_304(tmp_path):
     files = site_of()
     with nginx(tmp_path, files, server=GZIP) as site:
@@ -94,6 +95,7 @@ def test_redirects_and_chains_as_nginx_writes_them_are_rows_of_their_own(tmp_pat
     assert store.is_whole
 
 
+@pytest.mark.nightly
 def test_faults_of_the_network_cost_the_page_alone(tmp_path):
     """Broken off in the body, by the server behind; a byte at a time; too large; of another type."""
     files: dict[str, str | bytes] = {
@@ -133,6 +135,7 @@ def test_a_site_that_limits_requests_is_read_as_it_bears(tmp_path):
     assert store.counts() == {"done": 23}
 
 
+@pytest.mark.nightly
 def test_a_site_that_limits_requests_and_does_not_say_how_is_asked_more_slowly(tmp_path):
     """Ten requests a second at the most; no refusal says when to come again."""
     with nginx(tmp_path, site_of(), server="location ~ html$|/$ { limit_req zone=slow burst=2 nodelay; }") as site:
@@ -146,6 +149,7 @@ def test_a_site_that_limits_requests_and_does_not_say_how_is_asked_more_slowly(t
     assert found["slowest"] >= 80
 
 
+@pytest.mark.nightly
 def test_a_page_that_alone_is_refused_slows_the_crawl_down_once(tmp_path):
     home = {"/index.html": body("Home", "/busy", *(f"/p{n}.html" for n in range(30)))}
     files = home | {f"/p{n}.html": body(f"Page {n}") for n in range(30)}
@@ -155,6 +159,7 @@ def test_a_page_that_alone_is_refused_slows_the_crawl_down_once(tmp_path):
     assert store.noted("counts")["slowed"] == 1
 
 
+@pytest.mark.nightly
 def test_a_crawl_that_is_killed_goes_on_and_asks_twice_only_for_what_was_on_its_way(tmp_path):
     with nginx(tmp_path, site_of()) as site:
         for asked in (30, 60, 90):
@@ -188,6 +193,7 @@ def _fault_of(kind: str) -> Callable[[Any, Rules], str]:
 CHECKS = [_fault_of(kind) for kind in ("crawl", "sitemap", "wordpress")]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("kind", "says"),
     [

@@ -118,6 +118,7 @@ def test_where_no_browser_is_the_option_says_what_is_missing(monkeypatch):
         Options.of({"browser": True})
 
 
+@pytest.mark.nightly
 def test_a_browser_that_does_not_start_ends_the_crawl_with_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("CHROMIUM", "/bin/false")
     with served(shop()) as site:

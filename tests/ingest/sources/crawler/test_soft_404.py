@@ -41,6 +41,7 @@ def test_pages_that_say_so_are_gone(tmp_path):
         assert {path for path, status in statuses(again).items() if status == 404} == {"/p5"}
 
 
+@pytest.mark.nightly
 def test_a_site_with_one_page_for_all_addresses_is_left_alone(tmp_path):
     with served({"/": page("Shop", *PAGES)}) as site:
         site.before = lambda path: None if "robots" in path else page("Shop", *PAGES)
@@ -80,6 +81,7 @@ def test_pages_that_lead_where_made_up_addresses_do_are_gone_if_that_is_for_good
         assert (found["/p3"], found["/p4"], found["/index.html"]) == (becomes, 301, code)
 
 
+@pytest.mark.nightly
 def test_robots_txt_may_bar_the_question(tmp_path):
     with served(site_of(set()) | {"/robots.txt": Reply("User-agent: *\nAllow: /$\nAllow: /p\nDisallow: /")}) as site:
         crawl(site, tmp_path)
