@@ -13,8 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "var" / "migrated"
@@ -31,26 +36,31 @@ def _state() -> str:
     return digest.hexdigest()[:16]
 
 
-def cluster() -> Path:
-    """The data folder of a stopped cluster whose database is migrated; made where there is none yet."""
-    data = HOME / _state() / "postgres" / "data"
+@contextmanager
+def cluster() -> Iterator[Path]:
+    """The data folder of a stopped cluster whose database is migrated; made where there is none yet. Nobody else makes
+    or deletes one while it is used."""
     HOME.mkdir(parents=True, exist_ok=True)
     with (HOME / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (HOME / _state() / "complete").exists():
-            for old in HOME.iterdir():
-                if old.is_dir():
-                    shutil.rmtree(old)
-            kept_out = {"DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
-            environment = {name: value for name, value in os.environ.items() if name not in kept_out}
-            subprocess.run(
-                [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-                cwd=ROOT,
-                env=environment | {"ANCHORLINE_VAR": str(HOME / _state())},
-                check=True,
-            )
-            (HOME / _state() / "complete").touch()
-    return data
+            _make()
+        yield HOME / _state() / "postgres" / "data"
+
+
+def _make() -> None:
+    for old in HOME.iterdir():
+        if old.is_dir():
+            shutil.rmtree(old)
+    kept_out = {"DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
+    environment = {name: value for name, value in os.environ.items() if name not in kept_out}
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=ROOT,
+        env=environment | {"ANCHORLINE_VAR": str(HOME / _state())},
+        check=True,
+    )
+    (HOME / _state() / "complete").touch()
 
 
 def copy_to(var: Path) -> None:
@@ -59,8 +69,8 @@ def copy_to(var: Path) -> None:
     mark = data / "migrated"
     if mark.exists() and mark.read_text() == _state():
         return
-    made = cluster()
-    shutil.rmtree(data, ignore_errors=True)
-    data.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cp", "-pR", made, data], check=True)  # with its owner, who need not be ours
+    with cluster() as made:
+        shutil.rmtree(data, ignore_errors=True)
+        data.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-pR", made, data], check=True)  # with its owner, who need not be ours
     mark.write_text(_state())
