@@ -164,8 +164,8 @@ SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.
     octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
     coalesce(p.category_id, 0), NOT p.indexable AND p.indexability_status = %(calendar)s
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
-WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")} ORDER BY p.id
-"""
+WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
+"""  # in no order: by ids, PostgreSQL would read the pages of all other projects on the way
 _MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
 
 

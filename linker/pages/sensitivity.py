@@ -249,7 +249,8 @@ def _language(project: Project) -> str | None:
     pages = Page.objects.filter(project=project)
     if usual := usual_language(project):
         return usual
-    texts = pages.order_by("pk").values_list("title", "description", "body")[:300]
+    # The oldest: they are read by an index. By ids, the pages of all other projects would be read on the way.
+    texts = pages.order_by("first_seen_at").values_list("title", "description", "body")[:300]
     return likely_language(" ".join(f"{title} {description} {body[:300]}" for title, description, body in texts))
 
 
