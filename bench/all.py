@@ -1,6 +1,6 @@
 """Every bench, one table each: `make bench`.
 
-    python bench/all.py [--share 1.0] [--only matching,export] [--write]
+    python bench/all.py [--share 1.0] [--only matching,export] [--write | --write-small]
 
 Each script runs alone, in a process of its own, with its full sizes times `--share`; what it says beside its rows goes
 to standard error. `--write` puts the tables of the benches that ran into docs/benchmarks.md, between the marks with
@@ -96,17 +96,23 @@ def marks(name: str) -> tuple[str, str]:
 
 def write(docs: Path, results: list[Result], share: float) -> None:
     """Puts the tables of the scripts that did not fail into the docs, in place of those that are there."""
-    text = docs.read_text()
     for result in results:
-        if result.code or not result.table:
-            continue
-        begin, end = marks(result.script)
-        before, found, rest = text.partition(begin)
-        if not found or end not in rest:
-            raise SystemExit(f"{docs} has no place for a table: {begin} and {end}")
-        made = "\n".join([begin, measured(share), "", *result.table, end])
-        text = before + made + rest.partition(end)[2]
-    docs.write_text(text)
+        if result.table and not result.code:
+            put(docs, result.script, [measured(share), "", *result.table])
+
+
+def write_small(docs: Path, results: list[Result], share: float) -> None:
+    """The same, in one place for all scripts."""
+    good = [result for result in results if result.table and not result.code]
+    put(docs, "small", [measured(share), *(line for one in good for line in ("", f"`{one.script}`", "", *one.table))])
+
+
+def put(docs: Path, name: str, lines: list[str]) -> None:
+    begin, end = marks(name)
+    before, found, rest = docs.read_text().partition(begin)
+    if not found or end not in rest:
+        raise SystemExit(f"{docs} has no place for a table: {begin} and {end}")
+    docs.write_text(before + "\n".join([begin, *lines, end]) + rest.partition(end)[2])
 
 
 def measured(share: float) -> str:
@@ -126,6 +132,7 @@ def main(arguments: list[str] | None = None, folder: Path = HERE, docs: Path = D
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--only", default="")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write-small", action="store_true")
     options = parser.parse_args(arguments)
     known = commands(options.share)
     results = []
@@ -134,6 +141,8 @@ def main(arguments: list[str] | None = None, folder: Path = HERE, docs: Path = D
         results.append(run(script, known.get(script, []), folder))
     if options.write:
         write(docs, results, options.share)
+    if options.write_small:
+        write_small(docs, results, options.share)
     faults = [fault for result in results for fault in result.faults]
     for fault in faults:
         print(fault, file=sys.stderr)

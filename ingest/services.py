@@ -140,9 +140,10 @@ def change_reading(project: Project, upload: Upload, *, delimiter: str, no_heade
     """Reads an upload with another delimiter (empty to find it out), or with or without a header; its columns are yet
     to be chosen. Raises FileError, and changes nothing, where the file cannot be read so."""
     _check_is_there(upload)
-    reading = {"delimiter": delimiter, "no_header": no_header}
-    preview_file(project, upload.kind, upload.file, upload.name, None, upload.encoding, **reading)
-    Upload.objects.filter(pk=upload.pk).update(mapping={}, **reading)
+    preview_file(
+        project, upload.kind, upload.file, upload.name, None, upload.encoding, delimiter=delimiter, no_header=no_header
+    )
+    Upload.objects.filter(pk=upload.pk).update(mapping={}, delimiter=delimiter, no_header=no_header)
 
 
 def change_kind(upload: Upload, kind: str) -> None:

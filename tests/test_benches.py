@@ -46,6 +46,14 @@ def test_a_table_is_written_between_its_marks_with_revision_and_day(benches, doc
     assert text.endswith("Measured long ago.\n<!-- end of table: made_up -->\n\nAfter.\n")
 
 
+def test_small_tables_stand_together_and_leave_those_of_full_sizes(benches, docs, tmp_path):
+    docs.write_text(docs.read_text() + "<!-- table: small -->\n<!-- end of table: small -->\n")
+    (tmp_path / "made_up.py").write_text("print('| what | result |\\n|---|---|\\n| a | met |')")
+    assert benches.main(["--share", "0.5", "--only", "made_up", "--write-small"], folder=tmp_path, docs=docs) == 0
+    assert "Measured long ago." in docs.read_text()
+    assert "`made_up`\n\n| what | result |\n|---|---|\n| a | met |\n<!-- end of table: small -->" in docs.read_text()
+
+
 @pytest.mark.parametrize(
     ("script", "said", "is_written"),
     [
