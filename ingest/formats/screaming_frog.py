@@ -123,7 +123,7 @@ POSITIONS = {
         *("breadcrumb", "breadcrumbs", "fil d'ariane", "brotkrumen", "migas de pan", "briciole di pane"),
     ),
 }
-_BLOCKS = {name: block for block, names in POSITIONS.items() for name in names}
+_BLOCKS = {"list": Block.LIST} | {name: block for block, names in POSITIONS.items() for name in names}
 _BREADCRUMB = re.compile(r"breadcrumb|brotkrumen|fil-d-?ariane", re.IGNORECASE)
 _NUMBERED = re.compile(r"/ol(?:\[[^][]*\])?/li\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"/article\b", re.IGNORECASE)

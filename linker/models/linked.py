@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 # The blocks in which an existing link makes a new one needless, by where the new one would stand.
 LINKED_IN: dict[str, tuple[Block, ...]] = {
     Placement.INLINE: (Block.CONTENT,),
-    Placement.RELATED: (Block.CONTENT, Block.ASIDE, Block.HEADER, Block.UNKNOWN),
+    Placement.RELATED: (Block.CONTENT, Block.LIST, Block.ASIDE, Block.HEADER, Block.UNKNOWN),
 }
 # Those that keep a link from the block beside the text alone: the pair may still be linked in the text.
 BESIDE_ALONE = tuple(block for block in LINKED_IN[Placement.RELATED] if block not in LINKED_IN[Placement.INLINE])
 IN_BLOCK = {
     Block.CONTENT: _("in its text"),
+    Block.LIST: _("in its list of pages"),
     Block.ASIDE: _("beside its text"),
     Block.HEADER: _("in its header"),
     Block.FOOTER: _("in its footer"),
@@ -39,6 +40,7 @@ IN_BLOCK = {
 
 # Links of the site, by what they stand in the way of; linker.models.querysets.sql writes them as SQL.
 TEXT_LINK = PRESENT & Q(block__in=LINKED_IN[Placement.INLINE])
+LIST_LINK = PRESENT & Q(block=Block.LIST)
 BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
 ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
 

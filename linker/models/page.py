@@ -400,7 +400,8 @@ class PageEmbedding(models.Model):
 
 
 class Block(models.IntegerChoices):
-    """The part of a page in which the crawl saw a link. Content is the page's own text, aside what stands beside it."""
+    """The part of a page in which the crawl saw a link. Content is the page's own text, aside what stands beside it;
+    list is all of a page that is but a list of others."""
 
     UNKNOWN = 0, _("Unknown")
     CONTENT = 1, _("Content")
@@ -408,6 +409,7 @@ class Block(models.IntegerChoices):
     HEADER = 3, _("Header")
     FOOTER = 4, _("Footer")
     NAVIGATION = 5, _("Navigation")
+    LIST = 6, _("List of pages")
 
 
 class ExistingLink(models.Model):

@@ -18,7 +18,7 @@ from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteF
 from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
-from linker.models.linked import TEXT_LINK
+from linker.models.linked import LIST_LINK, TEXT_LINK
 from linker.models.page import ENDLESS_CALENDAR
 from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
 from linker.pages.report import RolesReport
@@ -161,7 +161,8 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
 _FACTS = f"""
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
     left(p.body, %(read)s),
-    octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
+    octet_length(p.body), p.word_count, p.outlinks + coalesce(l.named, 0), p.inlinks,
+    coalesce(l.said, 0), coalesce(l.menus, 0),
     coalesce(p.category_id, 0), NOT p.indexable AND p.indexability_status = %(calendar)s
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
 WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
@@ -201,19 +202,23 @@ def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
 
 
 def _count_links(project: Project) -> tuple[int, int]:
-    """Makes the table `role_links` of how many characters of a page's text are links and how many pages' menus lead to
-    it. Returns how many live pages there are, and to how many of them many menus lead."""
+    """Makes the table `role_links` of how many characters of a page are links in its text or list, how many pages the
+    list names, and how many pages' menus lead to it. Returns how many live pages there are, and to how many of them
+    many menus lead."""
     menus = ", ".join(str(block.value) for block in _MENUS)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS role_links")
         cursor.execute(
             f"""
             CREATE TEMP TABLE role_links ON COMMIT DROP AS
-            SELECT page, sum(said)::bigint AS said, max(pages)::bigint AS menus FROM (
-                SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS pages FROM linker_existinglink
+            SELECT page, sum(said)::bigint AS said, max(named) AS named, max(pages)::bigint AS menus FROM (
+                SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS named, 0 AS pages FROM linker_existinglink
                 WHERE project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
                 UNION ALL
-                SELECT target_id, 0, count(*) FROM linker_existinglink
+                SELECT source_id, sum(length(anchor)), count(DISTINCT target_id), 0 FROM linker_existinglink
+                WHERE project_id = %(project)s AND {sql(LIST_LINK)} GROUP BY 1
+                UNION ALL
+                SELECT target_id, 0, 0, count(*) FROM linker_existinglink
                 WHERE project_id = %(project)s AND block IN ({menus}) AND {sql(PRESENT)}
                     AND source_id <> target_id
                 GROUP BY target_id, block

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_ANCHOR = 2_000
 NOWHERE = -1  # the place of a link that is not in the text, or whose place is not known
-WITH_ANCHOR = (Block.CONTENT, Block.ASIDE)  # blocks whose links say something of the page they lead to
+WITH_ANCHOR = (Block.CONTENT, Block.ASIDE, Block.LIST)  # blocks whose links say something of the page they lead to
 # What an anchor begins with that is looked at as a whole: nothing, a blank, or what a skip link may begin with.
 _LOOKED_AT = {"", " ", *(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))}
 

@@ -29,6 +29,7 @@ class Head:
 
     def __init__(self, tree: LexborHTMLParser, url: str) -> None:
         base = next((_value(node, "href") for node in tree.css("base[href]")), "")
+        self.url = url
         self.resolver = Resolver(url, base)
         self.metas: dict[str, str] = {}
         robots: list[str] = []

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ingest.sources.reading.outline import HEADINGS
-from ingest.sources.reading.types import ASIDE
+from ingest.sources.reading import lists
+from ingest.sources.reading.outline import HEADINGS, INLINE
+from ingest.sources.reading.types import ASIDE, NAVIGATION
 from ingest.sources.reading.zones import NONE, UNSEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from ingest.sources.reading.outline import Block, Outline
     from ingest.sources.reading.site_template import SiteTemplate
@@ -38,13 +40,16 @@ class MainText:
     """Where a page's own text is: the nodes from `root` to its end without those of `left_out`, both places.
 
     `zones` are those of the page's nodes once it is known what the page is about; `repeated` are elements of blocks
-    that stand on many pages.
+    that stand on many pages. `is_list`: the text is but a list of pages, `is_dated`: with their
+    days.
     """
 
     root: int
     left_out: frozenset[int]
     zones: list[str]
     repeated: frozenset[int]
+    is_list: bool = False
+    is_dated: bool = False
 
 
 def weigh(block: Block) -> float:
@@ -65,8 +70,11 @@ def find_main_text(page: Outline, template: SiteTemplate | None) -> MainText:
     root = _root(page, page.sums(weights), zones, template)
     left_out = _left_out(page, root, zones, template)
     if template is not None:
+        zones, by_words = _with_leads(page, zones, template)
+        left_out |= by_words
         left_out |= _last_headings(page, root, left_out, template)
-    return MainText(root, left_out, zones, repeated)
+    blocks = _own_blocks(page, root, left_out)
+    return MainText(root, left_out, zones, repeated, lists.is_list(page, blocks), lists.is_dated(blocks))
 
 
 def _zones(page: Outline, sums: Sequence[float]) -> list[str]:
@@ -123,12 +131,20 @@ def _root(page: Outline, sums: Sequence[float], zones: Sequence[str], template: 
             inner = max(agreed, key=lambda place: (cover[page.paths[place]], held(place)))
             if held(root) - held(inner) > MUCH and held(inner) < HELD_OF_AGREED * held(root):
                 break  # the path means something else on this page
+            if _is_one_of_many(page, inner, children, held):
+                break
         else:
             inner = max(children, key=held, default=0)
             if not inner or page.paths[inner] in cover or held(inner) < HELD * held(root):
                 break
         root = inner
     return root
+
+
+def _is_one_of_many(page: Outline, inner: int, children: Sequence[int], held: Callable[[int], float]) -> bool:
+    """Whether a page holds as much in others of the same path, as lists do: its text is all of them."""
+    like = [held(place) for place in children if page.paths[place] == page.paths[inner]]
+    return len(like) >= lists.FEWEST_NAMED and 2 * held(inner) < sum(like)
 
 
 def _least_cover(page: Outline, place: int) -> float:
@@ -163,12 +179,43 @@ def _left_out(page: Outline, root: int, zones: Sequence[str], template: SiteTemp
     return frozenset(found)
 
 
+def _with_leads(page: Outline, zones: list[str], template: SiteTemplate) -> tuple[list[str], frozenset[int]]:
+    """The zones with the links that the site writes its own words around, and the text of both."""
+    document = page.document
+    blocks = [block for block in page.blocks if not zones[block.element]]
+    found = [block for block, lead in zip(blocks, lists.leads(page, blocks), strict=True) if lead in template.leads]
+    if not found:
+        return zones, frozenset()
+    nodes = frozenset(node for block in found for node in block.nodes)
+    zones = list(zones)
+    for node in nodes:
+        for above in document.ancestors(node):
+            if document.names[above] == "a":
+                zones[above : document.ends[above]] = [NAVIGATION] * (document.ends[above] - above)
+            elif document.names[above] not in INLINE:
+                break
+    return zones, nodes
+
+
+def _own_blocks(page: Outline, root: int, left_out: Collection[int]) -> list[Block]:
+    """The blocks of the text, in the order of the page."""
+    is_out = _is_out(page, left_out)
+    end = page.document.ends[root]
+    own = (block for block in page.blocks if root <= block.first < end and not is_out[block.first])
+    return sorted(own, key=lambda block: block.first)
+
+
+def _is_out(page: Outline, left_out: Collection[int]) -> bytearray:
+    ends, is_out = page.document.ends, bytearray(len(page.document))
+    for place in left_out:
+        is_out[place : ends[place]] = b"\1" * (ends[place] - place)
+    return is_out
+
+
 def _last_headings(page: Outline, root: int, left_out: Collection[int], template: SiteTemplate) -> frozenset[int]:
     """Repeated headings at the end of the text, such as that of comments which are left out."""
     ends, names = page.document.ends, page.document.names
-    is_out = bytearray(len(page.document))
-    for place in left_out:
-        is_out[place : ends[place]] = b"\1" * (ends[place] - place)
+    is_out = _is_out(page, left_out)
     found = set()
     for block in sorted(page.blocks, key=lambda block: block.first, reverse=True):
         if not root <= block.first < ends[root] or is_out[block.first]:
@@ -179,23 +226,46 @@ def _last_headings(page: Outline, root: int, left_out: Collection[int], template
     return frozenset(found)
 
 
+def _in_lists(page: Outline, template: SiteTemplate) -> set[int]:
+    """The paragraphs that are links, beside others that do not repeat: items of a list, though not marked up as one."""
+    names, parents = page.document.names, page.document.parents
+    found = set()
+    for before, block in pairwise(block for block in page.blocks if names[block.element] == "p"):
+        both = before.linked == before.size and block.linked == block.size
+        one_repeats = (before.key in template.repeated) != (block.key in template.repeated)
+        if both and one_repeats and parents[before.element] == parents[block.element]:
+            found |= {before.element, block.element}
+    return found
+
+
 def _repeating(page: Outline, template: SiteTemplate) -> frozenset[int]:
     """The boxes that stand on many pages, and the paragraphs and lists that stand on most.
 
     An item of a list stays, for a page may well link what many others link; and so does a heading: “See also”.
     """
     names, ends = page.document.names, page.document.ends
+    in_list = _in_lists(page, template)
     words = page.sums([float(block.words) for block in page.blocks])
     linked = page.sums([float(block.linked * 10 >= block.size * 9) for block in page.blocks])
     found = set()
     for place, key in page.keys().items():
         name = names[place]
-        if key not in template.repeated or name in _KEPT or (name not in _BOXES and key not in template.everywhere):
+        if (
+            key not in template.repeated
+            or name in _KEPT
+            or place in in_list
+            or (name not in _BOXES and key not in template.everywhere)
+        ):
             continue
         if words[ends[place]] - words[place] >= FEWEST_WORDS or linked[ends[place]] > linked[place]:
             found.add(place)
     for block in page.blocks:  # lines beside paragraphs and between breaks
         is_long = block.words >= FEWEST_WORDS or block.linked * 10 >= block.size * 9
-        if is_long and block.key in template.everywhere and names[block.element] not in _KEPT - _CELLS:
+        if (
+            is_long
+            and block.key in template.everywhere
+            and names[block.element] not in _KEPT - _CELLS
+            and block.element not in in_list
+        ):
             found.update(block.nodes)
     return frozenset(found)

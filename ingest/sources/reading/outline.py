@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from ingest.sources.reading.document import TEXT
+from ingest.sources.reading.lists import words_around
 from ingest.sources.reading.types import HEADER
 from ingest.sources.reading.zones import NONE, UNSEEN, zone_of
 
@@ -29,8 +30,10 @@ _OF_TEXT = frozenset(("main", "article", "section"))  # their header is a part o
 # Elements that mean something by their place among their like, where they have neither class nor id.
 _POSITIONAL = frozenset(["div", "section", "table", "tbody", "tr", "td", "center"])
 MAX_TEASER = 300  # characters
+_START = 60  # the same
 _MAX_POSITION = 12
 _NUMBERS = re.compile(r"\d{3,}")
+_DIGIT = re.compile(r"\d")
 _ROOT = 0
 
 
@@ -40,7 +43,9 @@ class Block:
 
     `key` is the same for equal texts; `linked` counts the characters within links. `link` is the link that it begins
     in, 0 for none. `is_teaser`: it is short and begins with a link or follows a block that is one, as the first words
-    of other pages do, and not all of it is the link; or it shares a link with the block before.
+    of other pages do, and not all of it is the link; or it shares a link with the block before. `around` are the words
+    beside its links, where it has any; `start` are its first characters.
+    `is_dated`: it has a number beside its links, or is short and has one.
     """
 
     element: int
@@ -51,6 +56,9 @@ class Block:
     key: int = 0
     is_teaser: bool = False
     link: int = 0
+    around: str = ""
+    start: str = ""
+    is_dated: bool = False
 
     @property
     def first(self) -> int:
@@ -103,6 +111,7 @@ def outline(document: Document) -> Outline:
     block_of, in_link, in_text = list(range(size)), [0] * size, [False] * size
     runs = [0] * size  # of an element's text, between the blocks in it
     pieces: dict[tuple[int, int], list[str]] = {}
+    outside: dict[tuple[int, int], list[str]] = {}
     found: dict[tuple[int, int], Block] = {}
     positions: dict[tuple[int, str], int] = {}
     place = 1
@@ -116,12 +125,14 @@ def outline(document: Document) -> Outline:
                 block = found.get(run)
                 if block is None:
                     block = found[run] = Block(element, [], link=in_link[parent])
-                    pieces[run] = []
+                    pieces[run], outside[run] = [], []
                 pieces[run].append(text)
                 block.nodes.append(place)
                 block.size += len(text)
                 if in_link[parent]:
                     block.linked += len(text)
+                else:
+                    outside[run].append(text)
             place += 1
             continue
         zone = zone_of(name, attributes[place])
@@ -156,6 +167,10 @@ def outline(document: Document) -> Outline:
         before = block
         text = " ".join(pieces[run])
         block.words = text.count(" ") + 1
+        block.start = text[:_START]
+        if block.linked:
+            block.around = words_around(outside[run], text)
+        block.is_dated = (block.linked > 0 or block.size <= _START) and any(map(_DIGIT.search, outside[run]))
         block.key = crc32(text.encode("utf-8", "replace")) | min(len(text), 0xFFFF) << 32
     return Outline(document, zones, begins, paths, list(found.values()))
 

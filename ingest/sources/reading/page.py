@@ -30,7 +30,7 @@ def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None,
     page = outline(document)
     main = find_main_text(page, template)
     written = write(document, main.root, main.left_out, main.zones)
-    links = page_links(page, main, written, head)
+    links = page_links(page, main, written, head, template)
     data = json_ld(document)
     return ReadPage(
         title=head.title,

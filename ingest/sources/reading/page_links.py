@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingest.sources.reading import lists
 from ingest.sources.reading.head import MAX_LINKS, NOT_FOLLOWED, plain
-from ingest.sources.reading.types import ASIDE, CONTENT, NAVIGATION, PageLink
+from ingest.sources.reading.types import ASIDE, CONTENT, LIST, NAVIGATION, PageLink
 from ingest.sources.reading.zones import UNSEEN
 
 if TYPE_CHECKING:
@@ -13,13 +14,23 @@ if TYPE_CHECKING:
     from ingest.sources.reading.head import Head
     from ingest.sources.reading.main_text import MainText
     from ingest.sources.reading.outline import Outline
+    from ingest.sources.reading.site_template import SiteTemplate
     from ingest.sources.reading.text_writer import Written
 
+# What links say of themselves that no editor writes into a sentence.
+_PAGERS = frozenset(("prev", "previous", "next", "up", "start", "home"))
+_OF_LISTS = _PAGERS | {"tag", "category", "author", "bookmark", "ugc"}
 
-def page_links(page: Outline, main: MainText, written: Written, head: Head) -> list[PageLink]:
+
+def page_links(
+    page: Outline, main: MainText, written: Written, head: Head, template: SiteTemplate | None
+) -> list[PageLink]:
     """In the order of the page, as many as MAX_LINKS."""
     document = page.document
     element_of = _blocks_of_links(page)
+    is_list = main.is_list and (
+        main.is_dated or not lists.is_index(head.url, _targets(page, main, written, head), template)
+    )
     links: list[PageLink] = []
     for place, name in enumerate(document.names):
         if name not in ("a", "area") or main.zones[place] == UNSEEN:
@@ -32,13 +43,25 @@ def page_links(page: Outline, main: MainText, written: Written, head: Head) -> l
             break
         rel = (attributes.get("rel") or "").lower().split()
         follow = head.follows and not NOT_FOLLOWED.intersection(rel)
-        found = written.places.get(place)
+        found = written.places.get(place) if not is_list and _OF_LISTS.isdisjoint(rel) else None
         if found is not None and "\n" not in (anchor := written.text[found[0] : found[1]]):
             links.append(PageLink(target, anchor, CONTENT, follow, found[0]))
             continue
         anchor = plain(document.text_below(place)) or _alternative(document, place)
-        links.append(PageLink(target, anchor, _block(page, main, place, element_of), follow))
+        block = _block(page, main, place, element_of)
+        if block == CONTENT and is_list:
+            block = LIST
+        elif block == CONTENT and not _OF_LISTS.isdisjoint(rel):
+            block = NAVIGATION if not _PAGERS.isdisjoint(rel) else ASIDE
+        links.append(PageLink(target, anchor, block, follow))
     return links
+
+
+def _targets(page: Outline, main: MainText, written: Written, head: Head) -> list[str]:
+    """Where the links of the text lead to, but for those within the page."""
+    attributes = page.document.attributes
+    hrefs = (attributes[place].get("href") or "" for place in written.places if not main.zones[place])
+    return [target for href in hrefs if href[:1] != "#" and (target := head.resolver.resolve(href))]
 
 
 def _block(page: Outline, main: MainText, place: int, element_of: dict[int, int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 CONTENT, ASIDE, HEADER, FOOTER, NAVIGATION = "content", "aside", "header", "footer", "navigation"
+LIST = "list"  # of pages, which a page is
 
 
 @dataclass(frozen=True, slots=True)
