@@ -104,6 +104,7 @@ NEEDS = {
     "draft": ("viewer", None),
     "draft_publish": ("viewer", "editor"),
     "draft_discard": ("viewer", "editor"),
+    "draft_pages_back": ("viewer", "editor"),
     "roll_back_make": ("viewer", "manager"),
     "release_diff": ("viewer", None),
     "quality": ("manager", None),

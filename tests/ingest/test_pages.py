@@ -274,7 +274,7 @@ def test_a_plain_text_is_imported_as_it_reads(project, tmp_path):
 
 
 def test_columns_are_guessed_by_what_they_hold(project, tmp_path):
-    header = ("Seite", "Überschrift", "Prosa")
+    header = ("Seite", "Zeile", "Prosa")
     path = write(tmp_path / "cms.csv", header, [(f"{SITE}/{n}", f"H {n}", "word " * 200) for n in range(5)])
     looked = preview_file(project, "pages", path, "cms.csv", None)
     assert looked.mapping == {"url": ["Seite"], "body": ["Prosa"]}

@@ -313,9 +313,12 @@ def test_words_that_the_text_holds_are_offered_first_and_once(project):
     ]
 
 
-def test_an_edited_anchor_that_the_text_does_not_hold_says_so(project, as_editor, editor):
+def test_an_edited_anchor_that_the_text_does_not_hold_says_where_it_goes(project, as_editor, editor):
     edge = learned(project, anchor="socks", **at("socks"))
     decide_edges(project, [edge.pk], Verb.EDIT, editor, Ruling(anchor="woollen hats", overrules={edge.pk: CODES}))
+    assert "Beside the text" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
+    # Accepted before such words went beside the text, it still says that it stands nowhere.
+    CandidateEdge.objects.update(placement="inline", content_gap=False, span_start=None, span_end=None)
     assert "Not in the text: needs a copy change" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
 
 

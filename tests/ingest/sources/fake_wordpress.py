@@ -18,6 +18,7 @@ class FakeWordPress(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server_port}"
         self.ids = list(range(1, posts + 1))
+        self.terms: list[dict[str, Any]] = []  # categories
         self.most_at_once = 100
         self.faults: list[Any] = []
         self.asked: list[str] = []
@@ -43,7 +44,9 @@ class FakeWordPress(ThreadingHTTPServer):
         elif route == "wp/v2/taxonomies":
             data = {"category": {"rest_base": "categories", "hierarchical": True}}
         elif route == "wp/v2/categories":
-            data, headers = [], {"X-WP-Total": "0", "X-WP-TotalPages": "1"}
+            size, page = min(int(query["per_page"][0]), self.most_at_once), int(query.get("page", ["1"])[0])
+            headers = {"X-WP-Total": str(len(self.terms))}
+            data = self.terms[(page - 1) * size : page * size]  # whatever the offset: WordPress knows none here
         elif route == "wp/v2/posts":
             size, page = int(query.get("per_page", ["10"])[0]), int(query.get("page", ["1"])[0])
             size = min(size, self.most_at_once)

@@ -188,6 +188,14 @@ def test_a_post_that_goes_while_the_list_is_read_takes_no_other_with_it(fake):
     assert (posts, run.report["is_whole"]) == ({*range(1, 251)} - {7}, True)
 
 
+@pytest.mark.parametrize("number", [1, 3, 230])
+def test_categories_are_read_to_their_end_though_wordpress_knows_no_offset_among_them(fake, number):
+    fake.terms = [{"id": 10 + n, "name": f"Category {n}", "parent": 0, "count": 0} for n in range(number)]
+    assert fetch(make_source(fake)).report["is_whole"]
+    api = WordPressApi(fake.address, Rules(LOOPBACK), "test")
+    assert api.every(api.terms_of, "wp/v2/categories", []) == fake.terms
+
+
 def test_what_is_kept_secret_now_is_not_taken_for_gone(fake):
     users = [{"id": 5, "name": "Ann", "link": f"{fake.address}/author/ann/"}]
     closed = []

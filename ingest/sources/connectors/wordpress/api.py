@@ -6,6 +6,7 @@ import ipaddress
 import json
 import time
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ingest.sources.outgoing import Rules
+
+    Pages = Callable[..., Iterator[list[dict[str, Any]]]]
 
 PER_PAGE = 100  # the most that WordPress gives at once
 LIST_TRIES = 3  # how often a list is read again that changed while it was read
@@ -108,7 +111,7 @@ class WordPressApi:
         """
         seen, last, total = 0, None, 0
         while True:
-            answer = self._list(route, max(0, seen - 1), params)
+            answer = self._list(route, params, offset=max(0, seen - 1))
             total = max(total, answer.total or 0)
             found = things(answer.data)
             if seen:
@@ -119,22 +122,41 @@ class WordPressApi:
                 break
             yield found
             seen, last = seen + len(found), found[-1]["id"]
-        if total > seen or (seen and things(self._list(route, seen, params).data)):
+        if total > seen or (seen and things(self._list(route, params, offset=seen).data)):
             raise _incomplete(total, seen)
 
-    def _list(self, route: str, offset: int, params: Mapping[str, Any]) -> Answer:
-        answer = self.get(route, per_page=PER_PAGE, offset=offset, orderby="id", order="asc", **params)
+    def terms_of(self, route: str, **params: Any) -> Iterator[list[dict[str, Any]]]:
+        """As `pages_of`, of a taxonomy: where that is hierarchical, as categories are, WordPress knows no offset and
+        answers with the beginning, so its pages are asked for by number until one is empty. Of pages that cannot
+        overlap, a term that goes meanwhile shows only where the site says how many there are."""
+        seen, last, total = 0, 0, 0
+        for page in count(1):
+            answer = self._list(route, params, page=page)
+            total = max(total, answer.total or 0)
+            found = things(answer.data)
+            if not found:
+                break
+            if found[0]["id"] <= last:
+                raise _incomplete(total, seen)
+            yield found
+            seen, last = seen + len(found), found[-1]["id"]
+        if total > seen:
+            raise _incomplete(total, seen)
+
+    def _list(self, route: str, params: Mapping[str, Any], **where: int) -> Answer:
+        answer = self.get(route, per_page=PER_PAGE, orderby="id", order="asc", **where, **params)
         if not isinstance(answer.data, list):
             raise IncompleteList(_("it answers with something that is no list"))
         return answer
 
-    def every(self, route: str, complaints: list[str], **params: Any) -> list[dict[str, Any]]:
-        """All that a short list holds. Where it stays incomplete, what came of it, and a complaint. Raises as `get`."""
+    def every(self, pages: Pages, route: str, complaints: list[str], **params: Any) -> list[dict[str, Any]]:
+        """All that a short list holds, read by `pages_of` or `terms_of`. Where it stays incomplete, what came of it,
+        and a complaint. Raises as `get`."""
         found: dict[int, dict[str, Any]] = {}
         said = ""
         for _attempt in range(LIST_TRIES):
             try:
-                for some in self.pages_of(route, **params):
+                for some in pages(route, **params):
                     found |= {thing["id"]: thing for thing in some}
             except IncompleteList as error:
                 said = f"{route}: {error}."

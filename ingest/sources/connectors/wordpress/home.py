@@ -56,7 +56,7 @@ def _menu_links(fetch: Fetch, home: str) -> Iterator[StoredLink]:
     if fetch.api.auth is None:
         return
     try:
-        items = fetch.api.every("wp/v2/menu-items", [], _fields="id,title,url")
+        items = fetch.api.every(fetch.api.pages_of, "wp/v2/menu-items", [], _fields="id,title,url")
     except WordPressError:
         return
     for item in items:

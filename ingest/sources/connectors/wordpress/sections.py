@@ -55,7 +55,7 @@ class Sections:
         """Name and parent of each term. A taxonomy that the API keeps to itself has none."""
         terms: dict[int, tuple[str, int]] = {}
         try:
-            for term in self.api.every(route, self.complaints, _fields=f"{ARCHIVE},parent,count"):
+            for term in self.api.every(self.api.terms_of, route, self.complaints, _fields=f"{ARCHIVE},parent,count"):
                 terms[term["id"]] = name_of(term), int(term.get("parent") or 0)
                 if term.get("count"):
                     self.listing.append((route.rpartition("/")[2], term))
@@ -74,7 +74,9 @@ class Sections:
     def authors(self) -> list[Archive]:
         """The pages of those who have written posts; none where the API keeps them to itself."""
         try:
-            users = self.api.every("wp/v2/users", self.complaints, _fields=ARCHIVE, has_published_posts="true")
+            users = self.api.every(
+                self.api.pages_of, "wp/v2/users", self.complaints, _fields=ARCHIVE, has_published_posts="true"
+            )
         except WordPressRefusal:
             self.refused.append("users")
             return []
