@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,7 +21,7 @@ from linker.models.subtrees import categories_below
 from linker.query_strings import is_id, unknown_fields
 from review.live.counts import released_links
 from review.live.seeing import AT_REST
-from review.models import Decision, LiveState, PublishedLink, Verb
+from review.models import Decision, LiveState, Operation, Pending, PublishedLink, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,8 @@ MOST = 5000  # links that are counted for a filter
 # Given to nobody, or to somebody who has left the project.
 WITH_NOBODY = Q(owner=None) | ~Exists(Membership.objects.filter(project=OuterRef("project"), user=OuterRef("owner")))
 TO_SEE_TO = tuple(state for state in LiveState if state not in AT_REST)
+FIRST = LiveState.DEAD  # listed before all others: readers follow these links, and arrive nowhere
+LOOKED_AT = 1000  # links that lead nowhere, of which those that wait for somebody are counted
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,14 @@ def number_stuck(project: Project, days: int) -> int:
     return LiveFilter(days=days).links(project).order_by()[: MOST + 1].count()
 
 
+def lead_nowhere(project: Project) -> QuerySet[PublishedLink]:
+    """The links that stand on the site and lead nowhere, as far as nobody has closed one or asked for its removal: of
+    the LOOKED_AT that have done so the longest."""
+    first = LiveFilter(state=FIRST).links(project).values("edge")[:LOOKED_AT]
+    asked = Pending.objects.filter(edge=OuterRef("edge"), operation=Operation.REMOVE)
+    return PublishedLink.objects.filter(~Exists(asked), edge__in=first)
+
+
 def _looked_at(project: Project) -> datetime | None:
     """When released links were last looked for."""
     looks = Run.objects.filter(project=project, kind=RunKind.VERIFY, status=RunStatus.SUCCEEDED).order_by("-pk")
@@ -137,7 +147,7 @@ def _median_days(pairs: list[tuple[datetime | None, datetime | None]]) -> float 
 @dataclass(frozen=True)
 class LiveFilter:
     """Which released links are listed, those that are so the longest first. Empty fields do not restrict, but that only
-    links are listed which somebody has to see to.
+    links are listed which somebody has to see to, and of these those first that lead nowhere.
 
     `days`: for at least so many days. `owner`: the id of who has them, 0 for nobody who is still a member. `category`:
     the donor's, with all below it. `closed`: those that a person took as they are.
@@ -193,19 +203,32 @@ def page(project: Project, chosen: LiveFilter, after: str) -> tuple[list[Publish
 
     A query a state, each on its range of the index: however many links there are, few are read and none are sorted.
     """
-    links = chosen.links(project)
-    since, _sign, edge = after.rpartition("~")
+    links = left = chosen.links(project)
+    since, _sign, place = after.rpartition("~")
+    edge, _sign, in_first = place.partition(".")
     if is_id(edge) and (moment := _moment(since)) is not None:
-        links = links.filter(Q(since__gt=moment) | Q(since=moment, edge__gt=int(edge)), since__gte=moment)
-    states = [chosen.state] if chosen.state else TO_SEE_TO
-    ranges = [links.filter(state=state).values_list("since", "edge")[: PAGE_SIZE + 1] for state in states]
+        left = links.filter(Q(since__gt=moment) | Q(since=moment, edge__gt=int(edge)), since__gte=moment)
+    else:
+        in_first = "first"
+    states = [chosen.state] if chosen.state else [state for state in TO_SEE_TO if in_first or state != FIRST]
+    ranges = [
+        (links if in_first and state != FIRST else left)
+        .filter(state=state)
+        .annotate(later=Value(state != FIRST))
+        .values_list("later", "since", "edge")[: PAGE_SIZE + 1]
+        for state in states
+    ]
     found = list(islice(merge(*map(list, ranges)), PAGE_SIZE + 1))
     joined = PublishedLink.objects.select_related(
         "edge__source", "edge__target", "owner", "release", "closed_by", "edge__pending"
     )
-    shown = joined.defer("edge__source__body", "edge__target__body").in_bulk([pk for _, pk in found[:PAGE_SIZE]])
-    last = found[PAGE_SIZE - 1] if len(found) > PAGE_SIZE else None
-    return [shown[pk] for _, pk in found[:PAGE_SIZE]], f"{last[0].isoformat()}~{last[1]}" if last else ""
+    edges = [edge for _, _, edge in found[:PAGE_SIZE]]
+    shown = joined.defer("edge__source__body", "edge__target__body").in_bulk(edges)
+    return [shown[edge] for edge in edges], _cursor(*found[PAGE_SIZE - 1]) if len(found) > PAGE_SIZE else ""
+
+
+def _cursor(later: bool, since: datetime, edge: int) -> str:
+    return f"{since.isoformat()}~{edge}{'' if later else '.first'}"
 
 
 def _moment(text: str) -> datetime | None:

@@ -1,5 +1,5 @@
-"""Reads: what waits for a user in a project: questions to them or to anybody, mentions, links to judge, and links that
-need them as the second person."""
+"""Reads: what waits for a user in a project: questions to them or to anybody, mentions, links to judge, links that need
+them as the second person, and for a manager the released links that lead nowhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
+from linker.models import Role
 from linker.models.querysets import UNDECIDED, of
-from review.models import Comment, OpinionRequest, SampleLink
+from review.live.funnel import lead_nowhere
+from review.models import Comment, OpinionRequest, PublishedLink, SampleLink
 from review.quality.judging import waiting_for
 from review.queue.opinions import asked_of
 from review.second_person import may_approve
@@ -28,12 +30,14 @@ SHOWN = 20  # of each kind that are listed
 
 @dataclass(frozen=True)
 class Inbox:
-    """The newest of what waits, and how many links are to be judged and to be approved, each at most MOST."""
+    """The newest of what waits, and how many links are to be judged, to be approved and lead nowhere, each at most
+    MOST."""
 
     requests: Sequence[OpinionRequest]
     mentions: Sequence[Comment]
     to_judge: int
     to_approve: int
+    dead: int
 
 
 def questions(project: Project, user: User) -> QuerySet[OpinionRequest]:
@@ -52,13 +56,21 @@ def to_judge(project: Project, user: User) -> QuerySet[SampleLink]:
     return waiting_for(project, user).order_by()
 
 
+def dead_links(membership: Membership) -> QuerySet[PublishedLink]:
+    """The released links that lead nowhere; they wait for managers."""
+    if membership.role != Role.MANAGER:
+        return PublishedLink.objects.none()
+    return lead_nowhere(membership.project)
+
+
 def number_waiting(membership: Membership, user: User) -> int:
     """How many wait, of each kind at most MOST. One query, whatever the project holds; an expert costs two more."""
     project = membership.project
     first, *others = [
         kind.order_by().values_list("pk")[:MOST]
         for kind in (
-            questions(project, user), mentions(project, user), to_judge(project, user), may_approve(membership)
+            questions(project, user), mentions(project, user), to_judge(project, user), may_approve(membership),
+            dead_links(membership),
         )
     ]  # fmt: skip
     return first.union(*others, all=True).count()
@@ -75,4 +87,5 @@ def inbox_of(membership: Membership, user: User) -> Inbox:
         list(named[:SHOWN]),
         to_judge(project, user)[:MOST].count(),
         may_approve(membership)[:MOST].count(),
+        dead_links(membership)[:MOST].count(),
     )

@@ -13,8 +13,9 @@ from django.contrib.auth.models import User
 from django.utils.safestring import SafeString
 
 from linker import wording
-from linker.models import CandidateEdge, Membership, Page
+from linker.models import CandidateEdge, Membership, Page, Project
 from review.link_places import where_of
+from review.live.funnel import lead_nowhere
 from review.models import Comment, Decision, Judgement, Reason, SecondReading, Where
 from review.quality import inbox
 from review.queue import opinions
@@ -108,6 +109,12 @@ def number_waiting(membership: Membership, user: User) -> str:
     """How many things wait for the user, for the badge of the inbox; empty where none do."""
     found = inbox.number_waiting(membership, user)
     return f"{inbox.MOST}+" if found > inbox.MOST else str(found or "")
+
+
+@register.simple_tag
+def dead_links(project: Project) -> int:
+    """How many released links lead nowhere and wait for somebody, for the overview."""
+    return lead_nowhere(project).count()
 
 
 @register.filter

@@ -11,11 +11,14 @@ from linker.models import CandidateEdge, ExpertSection, Gate, Membership
 from linker.projects.policies.gates import add_gate
 from review import second_person
 from review.decisions import decide_edges
-from review.models import OpinionRequest, Verb
-from review.quality.inbox import MOST, SHOWN, number_waiting, questions
+from review.live import funnel
+from review.models import LiveState, OpinionRequest, PublishedLink, Verb
+from review.quality.inbox import MOST, SHOWN, dead_links, number_waiting, questions
 from review.queue import opinions
+from review.releases import outgoing
 from tests.factories import make_category, make_edge, make_member, make_page
 from tests.review.queue_requests import EVIL, text
+from tests.review.test_release import release_of
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +123,33 @@ def test_of_many_that_wait_a_hundred_are_counted_and_few_are_looked_at(project, 
     assert f"LIMIT {second_person.LOOKED_AT}" in str(
         second_person.may_approve(Membership.objects.get(project=project, user=manager)).query
     )
+
+
+def test_released_links_that_lead_nowhere_wait_for_managers_until_somebody_sees_to_them(
+    project, editor, manager, client_for
+):
+    edge = make_edge(project, status="accepted", reviewed=True)
+    release_of(project)
+    assert badge(client_for(manager)) == ""
+    PublishedLink.objects.update(state=LiveState.DEAD)
+    as_manager = client_for(manager)
+    assert badge(as_manager) == "1 wait for you"
+    page = as_manager.get(INBOX)
+    assert "Released links that lead nowhere 1 See to them" in text(page)
+    assert "/p/shop/export/live/?state=dead" in page.content.decode()
+    assert "1 released link leads nowhere: its acceptor is gone." in text(as_manager.get("/p/shop/"))
+    assert badge(client_for(editor)) == ""
+    outgoing.withdraw(project, project.edges.filter(pk=edge.pk), manager)
+    assert badge(as_manager) == ""
+    assert "leads nowhere" not in text(as_manager.get("/p/shop/"))
+
+
+def test_of_many_links_that_lead_nowhere_few_are_looked_at_by_their_index(project, manager):
+    membership = Membership.objects.get(project=project, user=manager)
+    listed, values = dead_links(membership)[:MOST].query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {listed}", values)
+        [[plan]] = cursor.fetchall()
+    assert f"LIMIT {funnel.LOOKED_AT}" in listed
+    assert "published_open_by_state" in {step.get("Index Name") for step in steps(plan[0]["Plan"])}

@@ -74,6 +74,28 @@ def test_links_are_listed_by_how_long_they_have_been_so(project, client_for, vie
     assert [link.edge for link in client.get(f"{LIVE}?days=1").context["links"]] == [edges[2], edges[1]]
 
 
+def test_links_that_lead_nowhere_are_listed_before_those_that_have_waited_longer(
+    project, client_for, viewer, monkeypatch
+):
+    monkeypatch.setattr("review.live.funnel.PAGE_SIZE", 2)
+    edges = [make_edge(project, status=EdgeStatus.ACCEPTED, anchor=f"words {n}") for n in range(7)]
+    release_of(project)
+    verify(project)
+    for days, edge in enumerate(edges):
+        state = LiveState.DEAD if days in (0, 2, 5) else LiveState.MISSING
+        since = timezone.now() - timedelta(days=days)
+        PublishedLink.objects.filter(edge=edge).update(since=since, state=state)
+    client, listed, more = client_for(viewer), [], ""
+    for _screen in range(4):
+        screen = client.get(f"{LIVE}?{more}")
+        listed += [edges.index(link.edge) for link in screen.context["links"]]
+        more = screen.context["more"]
+    assert (listed, more) == ([5, 2, 0, 6, 4, 3, 1], "")
+    only = client.get(f"{LIVE}?state=dead")
+    rest = client.get(f"{LIVE}?{only.context['more']}")
+    assert [edges.index(link.edge) for link in (*only.context["links"], *rest.context["links"])] == [5, 2, 0]
+
+
 def test_a_missing_link_is_asked_for_again_and_the_next_release_adds_it(project, left, client_for, editor):
     verify(project)
 
