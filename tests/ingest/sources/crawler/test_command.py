@@ -15,7 +15,7 @@ from ingest.sources.outgoing import Rules
 from linker.errors import UserError
 from linker.models import Block, ExistingLink, Page, Run, RunKind
 from tests.factories import make_page, make_project
-from tests.ingest.sources.crawler.sites import page, redirect, served
+from tests.ingest.sources.crawler.sites import Reply, page, redirect, served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,6 +55,20 @@ def test_a_site_is_crawled_and_imported_by_one_command():
 
 
 @pytest.mark.nightly
+def test_links_of_a_page_that_lists_others_are_not_links_in_a_text_and_the_page_is_a_hub():
+    names = [f"/{word}" for word in ("tents", "stoves", "maps", "boots", "ropes", "tarps")]
+    items = "".join(f'<li>3. 5. 2015 <a href="{name}">All about {name[1:]} on the hill</a></li>' for name in names)
+    archive = Reply(f"<html><body><main><h1>Archive</h1><ul>{items}</ul></main></body></html>")
+    replies = {"/": page("Home", "/notes"), "/notes": archive} | {name: page(name[1:], "/boots") for name in names}
+    with served(replies) as site:
+        make_project("shop", base_url=site.base)
+        crawl_site("shop")
+    assert set(ExistingLink.objects.filter(source__title="").values_list("block", flat=True)) == {Block.LIST}
+    notes = Page.objects.get(url__endswith="/notes")
+    assert (notes.role, notes.outlinks) == ("hub", 0)
+    assert Page.objects.get(url__endswith="/maps").inlinks == 0
+
+
 def test_the_pages_without_text_are_completed_and_nothing_else_is_changed():
     replies = {"/a": page("A of the site", "/b", "/new"), "/b": page("B of the site"), "/new": page("New")}
     with served(replies) as site:
