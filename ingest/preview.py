@@ -52,10 +52,10 @@ class FilePreview(MappedRows):
 
     @property
     def header_doubt(self) -> str:
-        """A sentence where the row that was taken for the header may be none."""
+        """A sentence where the row that was read as the header may not be one."""
         if not self.source.doubtful_name or self.known is not None:
             return ""
-        said = gettext("The row that was taken for the header may be none, because it has “%(name)s” for a name.")
+        said = gettext("The first row may not be a header: one of its names is “%(name)s”.")
         return said % {"name": self.source.doubtful_name[:MAX_DOUBTFUL]}
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the row that was taken for a header may be none: it reads like a row of data, or like a sentence."""
+"""Whether the row that was read as the header may not be one: it reads like a row of data, or like a sentence."""
 
 from __future__ import annotations
 
