@@ -74,10 +74,10 @@ def test_a_delimiter_that_makes_the_file_unreadable_changes_nothing_and_keeps_it
 def test_a_file_without_a_header_is_doubted_and_read_from_its_first_row(project, manager, client_for, run_jobs):
     upload = taken(project, NO_HEADER)
     client, address = client_for(manager), preview_of(upload)
-    assert f"it has “{SITE}/a” for a name" in client.get(address).text
+    assert f"one of its names is “{SITE}/a”" in client.get(address).text
     client.post(address, {"action": "no_header", "delimiter": "auto", "header": "row"})
     page = client.get(address).text
-    assert "for a name" not in page
+    assert "may not be a header" not in page
     assert "Column 2" in page
     upload.refresh_from_db()
     columns = {"url": '["Column 1"]', "title": '["Column 2"]'}
