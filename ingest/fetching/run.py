@@ -84,12 +84,14 @@ def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchRepo
     connector = registry.get(source.kind)
     started = time.monotonic()
     _take_over(run)
+    earlier = _earlier(source, run)
     with FetchStore(store_path(run)) as store:
         fetching = Fetching(
             source=source,
             site=site_of(run.project),
             store=store,
-            previous=_previous(source, run),
+            previous=earlier[0] if earlier else None,
+            earlier=earlier,
             rules=Rules.in_force(),
             progress=progress,
             user_agent=f"Anchorline/{code_version()} (internal links; {settings.SITE_URL or source.address})",
@@ -149,10 +151,10 @@ def fetches_of(source: SiteSource) -> QuerySet[Run]:
     return Run.objects.filter(project=source.project_id, kind=RunKind.FETCH, params__source=source.pk)
 
 
-def _previous(source: SiteSource, run: Run) -> Path | None:
-    """The store of the last fetch of the source that ended well and is still there."""
+def _earlier(source: SiteSource, run: Run) -> list[Path]:
+    """The stores of the last fetches of the source that ended well and are still there, the newest first."""
     ended = fetches_of(source).filter(status=RunStatus.SUCCEEDED, pk__lt=run.pk).order_by("-pk")[:KEPT]
-    return next((path for path in map(store_path, ended) if path.is_file()), None)
+    return [path for path in map(store_path, ended) if path.is_file()]
 
 
 def _forget_old(source: SiteSource, run: Run) -> None:

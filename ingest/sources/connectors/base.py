@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ingest.sources import secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ingest.addresses.normalise import Site
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Fetching:
     """One fetch. `store` holds what an earlier try has fetched; `previous` is the store of the last fetch that ended,
-    for conditional requests, None where there is none."""
+    for conditional requests, None where there is none. `earlier` are the stores of those before as well, the newest
+    first."""
 
     source: SiteSource
     site: Site
@@ -35,6 +37,7 @@ class Fetching:
     progress: Progress
     user_agent: str
     options: Any = None
+    earlier: Sequence[Path] = ()
     counts: dict[str, int] = field(default_factory=dict)  # what the report says, by keys of ingest.fetching.report
 
     @property

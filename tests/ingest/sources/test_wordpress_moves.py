@@ -8,8 +8,10 @@ import threading
 import pytest
 
 from ingest.fetching.manage import create_source
-from ingest.fetching.run import run_fetch, start_fetch
+from ingest.fetching.run import go_on_with, run_fetch, start_fetch
 from ingest.services import run_import
+from ingest.sources.fetched import store_path
+from ingest.sources.store import FetchStore
 from linker.models import Page, PageAddress, Run, RunKind, RunStatus
 from linker.models.querysets import PRESENT
 from linker.runs import lifecycle
@@ -26,7 +28,7 @@ class Moving(FakeWordPress):
 
     def post(self, number: int):
         slug = self.slugs.get(number, f"p{number}")
-        return super().post(number) | {"link": f"{self.address}/{slug}/"}
+        return super().post(number) | {"link": f"{self.address}/{slug}/" if slug else f"{self.address}/"}
 
 
 @pytest.fixture
@@ -57,9 +59,13 @@ def fetch(source) -> Run:
 def bring_in(source) -> Run:
     """Fetches the source, and imports its pages and links; returns the fetch."""
     found = fetch(source)
+    import_all()
+    return found
+
+
+def import_all() -> None:
     while step := Run.objects.filter(status=RunStatus.QUEUED).exclude(kind=RunKind.FETCH).first():
         assert lifecycle.execute(step.pk, run_import).status == RunStatus.SUCCEEDED
-    return found
 
 
 def pages(site) -> dict[str, int]:
@@ -119,3 +125,124 @@ def test_a_new_post_at_the_address_of_one_that_moved_is_a_page_of_its_own(site, 
     bring_in(source)
     assert pages(site)["three"] == was
     assert pages(site)["p3"] not in (was, None)
+
+
+def incomplete(path, query):
+    """A taxonomy whose list never comes whole."""
+    return (200, {"X-WP-Total": "5"}, b"[]") if path.endswith("/categories") else None
+
+
+def test_a_post_that_moves_before_a_partial_fetch_keeps_its_page(site, source):
+    bring_in(source)
+    before = pages(site)
+    site.slugs = {3: "three"}
+    site.faults.append(incomplete)
+    assert not bring_in(source).report["is_whole"]
+    assert pages(site) == {("three" if slug == "p3" else slug): page for slug, page in before.items()}
+    site.faults.clear()
+    assert bring_in(source).report["is_whole"]
+    assert pages(site)["three"] == before["p3"]
+
+
+def test_a_post_that_a_partial_fetch_did_not_list_is_known_by_its_number_later(site, source):
+    bring_in(source)
+    page = pages(site)["p12"]
+    whole = site.ids
+    for _fetch in range(3):
+        site.ids = whole[:11]
+        site.faults = [lambda path, query: (500, {}, b"") if query.get("offset") == ["10"] else None]
+        assert not bring_in(source).report["is_whole"]
+    site.ids, site.faults, site.slugs = whole, [], {12: "twelve"}
+    bring_in(source)
+    assert pages(site)["twelve"] == page
+    assert "p12" not in pages(site)
+
+
+def test_a_post_that_moves_while_it_is_a_draft_keeps_its_page(site, source):
+    bring_in(source)
+    page = pages(site)["p3"]
+    site.ids.remove(3)
+    bring_in(source)
+    assert "p3" not in pages(site)
+    site.ids.append(3)
+    site.slugs = {3: "three"}
+    bring_in(source)
+    assert pages(site)["three"] == page
+
+
+def test_posts_that_may_have_changed_places_wait_for_a_whole_fetch(site, source):
+    bring_in(source)
+    before = pages(site)
+    site.slugs = {3: "p12", 12: "p3"}
+    site.ids.remove(12)
+    site.faults = [lambda path, query: (500, {}, b"") if query.get("offset") == ["10"] else None]
+    assert not bring_in(source).report["redirects"]
+    site.ids, site.faults = list(range(1, 13)), []
+    bring_in(source)
+    assert pages(site) == before
+
+
+def test_a_partial_fetch_that_was_stopped_and_goes_on_keeps_a_page_that_moved(site, source):
+    bring_in(source)
+    page = pages(site)["p3"]
+    site.slugs = {number: f"new-{number}" for number in range(1, 12)}
+    site.faults.append(incomplete)
+    started = start_fetch(source)
+
+    def stop(path, query):
+        if "include" in query:
+            Run.objects.filter(pk=started.pk).update(cancel_requested=True)
+
+    site.faults.append(stop)
+    stopped = lifecycle.execute(started.pk, run_fetch)
+    assert stopped.status == RunStatus.CANCELLED
+    site.faults.remove(stop)
+    site.slugs[3] = "three"
+    assert lifecycle.execute(go_on_with(stopped).pk, run_fetch).status == RunStatus.SUCCEEDED
+    import_all()
+    site.faults.clear()
+    bring_in(source)
+    assert pages(site)["three"] == page
+    assert not {"p3", "new-3"} & set(pages(site))
+
+
+def test_a_post_whose_list_is_read_twice_has_the_address_of_the_second_time(site, source):
+    moving = iter([None, 3])
+
+    def between(path, query):
+        if path.endswith("/posts") and query.get("offset") == ["11"] and next(moving, None) is None:
+            site.slugs = {3: "three"}
+            return 200, {}, b"[]"
+        return None
+
+    site.faults.append(between)
+    assert bring_in(source).report["is_whole"]
+    assert "three" in pages(site)
+    assert "p3" not in pages(site)
+
+
+def test_a_page_that_an_import_has_split_is_one_again(site, source):
+    """Stores of a release that noted no moves in a partial fetch."""
+    bring_in(source)
+    was = pages(site)["p3"]
+    project = source.project
+    site.slugs = {3: "three"}
+    site.faults.append(incomplete)
+    partial = fetch(source)
+    with FetchStore(store_path(partial)) as store:
+        store.connection.execute("DELETE FROM page WHERE origin IN ('moved', 'former')")
+    import_all()
+    now = pages(site)["three"]
+    assert now != was
+    site.faults.clear()
+    bring_in(source)
+    old = project.pages.get(pk=was)
+    assert (old.status, old.successor_id) == ("redirected", now)
+
+
+def test_the_home_page_that_lists_posts_takes_the_place_of_a_post_that_moved(site, source):
+    site.slugs = {3: ""}
+    bring_in(source)
+    site.slugs = {3: "welcome"}
+    bring_in(source)
+    assert Page.objects.get(url=f"{site.address}/").status_code == 200

@@ -18,7 +18,8 @@ from ingest.sources.connectors.wordpress.api import WordPressApi
 from ingest.sources.connectors.wordpress.archives import keep_archives, save_archives
 from ingest.sources.connectors.wordpress.fetch import Fetch
 from ingest.sources.connectors.wordpress.home import add_home
-from ingest.sources.connectors.wordpress.listing import list_posts, note_moves, types_gone
+from ingest.sources.connectors.wordpress.listing import list_posts, types_gone
+from ingest.sources.connectors.wordpress.moves import forget_moves, note_moves
 from ingest.sources.connectors.wordpress.post_types import check_addresses, post_types, total
 from ingest.sources.connectors.wordpress.sections import Sections
 from ingest.sources.connectors.wordpress.texts import read_texts
@@ -86,16 +87,17 @@ def _run(fetch: Fetch) -> None:
     check_addresses(fetch.api, fetch.fetching.source.project, types)
     sections = Sections(fetch.api, [route for post_type in types for route in post_type.taxonomies])
     fetch.store.note("sections", sections.digest)
+    forget_moves(fetch)
     complaints = types_gone(fetch, types)
     complaints += [said for post_type in types if (said := list_posts(fetch, post_type))]
     save_archives(fetch, [*sections.archives(), *sections.authors()])
     keep_archives(fetch, sections.refused)
     complaints += sections.complaints
-    if not complaints:
-        note_moves(fetch)
+    is_listed = not complaints
     for post_type in types:
         read_texts(fetch, post_type, sections)
     add_home(fetch)
+    note_moves(fetch, is_whole=is_listed)
     left = fetch.store.counts().get("waiting", 0)
     if left:
         complaints.append(

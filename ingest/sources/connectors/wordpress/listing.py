@@ -1,4 +1,4 @@
-"""The list of all posts, which is cheap and says what is new, what is gone and what has moved."""
+"""The list of all posts, which is cheap and says what is new and what is gone."""
 
 from __future__ import annotations
 
@@ -34,6 +34,18 @@ def list_posts(fetch: Fetch, post_type: PostType) -> str:
     """Notes every post of a type as waiting. Returns why the list is not whole; empty where it is."""
     if fetch.store.noted(f"listed {post_type.name}"):
         return ""
+    listed: dict[str, str] = {}
+    said = _read_list(fetch, post_type, listed)
+    with fetch.store.transaction():
+        _forget_left(fetch, post_type, listed)
+        if not said:
+            fetch.store.note(f"listed {post_type.name}", True)
+        fetch.note_requests()
+    return said
+
+
+def _read_list(fetch: Fetch, post_type: PostType, listed: dict[str, str]) -> str:
+    """Fills `listed` with the key of each post by its number, as it was listed last."""
     fields = ",".join((LISTED, *post_type.term_fields))
     said = ""
     for _attempt in range(LIST_TRIES):
@@ -41,28 +53,37 @@ def list_posts(fetch: Fetch, post_type: PostType) -> str:
             for posts in fetch.api.pages_of(post_type.route, _fields=fields):
                 with fetch.store.transaction():
                     for post in posts:
-                        _note_post(fetch, post_type, post)
+                        if key := _note_post(fetch, post_type, post):
+                            listed[str(post["id"])] = key
         except IncompleteList as error:
             said = f"{post_type.label}: {error}."
         except WordPressError as error:
             return f"{post_type.label}: {error}"
         else:
-            with fetch.store.transaction():
-                fetch.store.note(f"listed {post_type.name}", True)
-                fetch.note_requests()
             return ""
     return said
 
 
-def _note_post(fetch: Fetch, post_type: PostType, post: dict[str, Any]) -> None:
+def _forget_left(fetch: Fetch, post_type: PostType, listed: dict[str, str]) -> None:
+    """Takes out the addresses that posts have left since an earlier reading of the list, or an earlier try of this
+    fetch: a post is one page."""
+    rows = fetch.store.connection
+    noted = rows.execute("SELECT id, key, etag FROM page WHERE origin = ?", [post_type.name]).fetchall()
+    left = [(page,) for page, key, mark in noted if listed.get(which(mark), key) != key]
+    for table, column in (("link", "source"), ("reading", "page"), ("page", "id")):
+        rows.executemany(f"DELETE FROM {table} WHERE {column} = ?", left)
+
+
+def _note_post(fetch: Fetch, post_type: PostType, post: dict[str, Any]) -> str:
+    """Returns the key of the post's address; empty where the post is no page of the site."""
     url = str(post.get("link") or "")
     if post.get("status", "publish") != "publish":
-        return
+        return ""
     try:
         key = fetch.site.canonical_url(url)
     except (NotAnAddress, AnotherSite):
         fetch.counts["offsite"] = fetch.counts.get("offsite", 0) + 1
-        return
+        return ""
     terms = [f"{name}={sorted(post.get(name) or [])}" for name in post_type.term_fields]
     fetch.store.connection.execute(
         "INSERT INTO page (key, url, origin, modified, etag, content_type) VALUES (?, ?, ?, ?, ?, 'text/html') "
@@ -70,30 +91,4 @@ def _note_post(fetch: Fetch, post_type: PostType, post: dict[str, Any]) -> None:
         "etag = excluded.etag WHERE page.state = 'waiting'",
         [key, url, post_type.name, time_of(post.get("modified_gmt")), " ".join([str(post["id"]), *terms])],
     )
-
-
-def note_moves(fetch: Fetch) -> None:
-    """Notes each address at which a post or a list of the last fetch stood, and at which there is nothing any more,
-    as one that leads to where it is now: it is the same page, whatever its slug and its categories. WordPress
-    answers most such addresses with the same redirect itfetch."""
-    previous = fetch.fetching.previous
-    if previous is None:
-        return
-    posts = "SELECT key, url, etag FROM page WHERE etag <> ''"
-    with FetchStore(previous, read_only=True) as old:
-        before = old.connection.execute(posts).fetchall()
-    rows = fetch.store.connection.execute(posts).fetchall()
-    taken = {key for key, _url, _mark in rows}
-    now = {which(mark): url for _key, url, mark in rows}
-    moved = [
-        (key, url, which(mark), now[which(mark)])
-        for key, url, mark in before
-        if key not in taken and which(mark) in now
-    ]
-    with fetch.store.transaction() as connection:
-        connection.executemany(
-            "INSERT OR IGNORE INTO page (key, url, etag, redirect_url, state, origin, status_code, content_type) "
-            "VALUES (?, ?, ?, ?, 'done', 'moved', 301, 'text/html')",
-            moved,
-        )
-    fetch.counts["redirects"] = len(moved)
+    return key
