@@ -14,6 +14,7 @@ from linker import wording
 from linker.models import CandidateEdge, Category, EdgeStatus, Page, Project, Run, RunKind
 from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import APPROVED, OPEN, UNDECIDED, sql
+from linker.models.run import ACTIVE, IMPORTS
 from linker.runs.pilot_progress import open_pilot
 from review.models import Decision, SetAside
 from review.overlap import due_to
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 PAGE_SIZE = 20
 MOST_COUNTED = 1000  # links of an acceptor
 MOST_IN_GROUP = 100  # accepted together
+# Runs that suggestions come from, or that bring what a match needs.
+BEFORE_CARDS = (*IMPORTS, RunKind.FETCH, RunKind.EMBED, RunKind.MATCH, RunKind.CHANGES, RunKind.FOLLOW_UP)
 
 
 @dataclass(frozen=True)
@@ -293,6 +296,11 @@ def group_suggestions(project: Project, chosen: QueueFilter, user: User, side: s
 def has_matched(project: Project) -> bool:
     """Whether the project has ever been matched: an empty queue means something else before."""
     return project.runs.filter(kind=RunKind.MATCH).exists() and project.edges.exists()
+
+
+def before_cards(project: Project) -> list[Run]:
+    """The runs under way that suggestions come from, or that bring what a match needs."""
+    return list(project.runs.filter(status__in=ACTIVE, kind__in=BEFORE_CARDS).defer("params", "report").order_by("pk"))
 
 
 def statuses() -> list[tuple[str, str]]:

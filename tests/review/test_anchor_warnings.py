@@ -322,6 +322,8 @@ def test_a_proposed_address_is_warned_of_when_it_is_accepted_alone_or_with_other
     group = reverse("accept_group", args=["shop"])
     preview = compact(as_editor.get(group, {"donor": edge.source_id}).content.decode())
     assert "is an address" in preview
+    assert "None is ticked, since each needs its own look." in preview
+    assert "data-none-ticked hidden" not in preview
     [(value, checked)] = re.findall(r'name="edge" value="([^"]+)"( checked)?>', preview)
     assert not checked
     as_editor.post(group, {"donor": edge.source_id, "edge": value})

@@ -10,14 +10,14 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
-from linker.models import CandidateEdge, EdgeStatus
+from linker.models import CandidateEdge, EdgeStatus, RunKind, RunStatus
 from review.decisions import decide_edges
 from review.models import SetAside, Verb
 from review.queue import selectors
 from review.queue.counts import queue_counts
 from review.queue.filters import QueueFilter
 from review.undoing import undo
-from tests.factories import make_category, make_edge, make_link, make_member, make_page
+from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_run
 from tests.markup import compact
 from tests.review.queue_requests import (
     BODY,
@@ -87,6 +87,24 @@ def test_a_list_costs_the_same_number_of_queries_however_long_it_is(project, as_
 
 def test_an_empty_project_asks_for_a_match_run(project, as_editor):
     assert "No suggestions yet" in text(as_editor.get(PAGE))
+
+
+def test_while_a_match_runs_the_empty_queue_says_how_far_it_is_and_offers_no_other(project, as_editor):
+    run = make_run(project, RunKind.MATCH, RunStatus.RUNNING, done=45, total=60)
+    page = as_editor.get(PAGE)
+    assert f"A match is under way. What it suggests is listed here once it has finished. Match #{run.pk}" in text(page)
+    assert "75%" in text(page)
+    assert f'href="/p/shop/runs/{run.pk}/"' in page.content.decode()
+    assert "Run a match" not in text(page)
+
+
+def test_while_pages_are_read_the_empty_queue_names_the_runs(project, as_editor):
+    runs = [make_run(project, kind, RunStatus.QUEUED) for kind in (RunKind.IMPORT_PAGES, RunKind.EMBED)]
+    make_run(project, RunKind.ALERTS, RunStatus.RUNNING)
+    page = text(as_editor.get(PAGE))
+    assert f"Import pages #{runs[0].pk} Waiting Embed pages #{runs[1].pk} Waiting" in page
+    assert "Run a match" not in page
+    assert "Look for alerts" not in page
 
 
 def test_an_emptied_queue_says_so_and_offers_what_is_held_back(project, as_editor):

@@ -338,6 +338,20 @@ def test_what_was_accepted_is_exported_when_the_queue_is_empty(project, as_edito
     assert f'href="{PAGE}?status=accepted"> Export accepted links' in page
 
 
+def test_the_export_says_how_many_open_suggestions_are_held_back(project, as_editor):
+    make_edge(project, score=0.9)
+    for score in (0.55, 0.1):
+        make_edge(project, score=score)
+
+    page = html.unescape(compact(as_editor.get(PAGE).content.decode()))
+    held = '<a href="/p/shop/queue/?held=1">2 held back</a>'
+
+    assert f"3 suggestions are open. 1 in the queue, {held}." in page
+    assert 'Held back <span class="num muted" data-count="held">2</span>' in compact(
+        as_editor.get("/p/shop/queue/").content.decode()
+    )
+
+
 def test_the_other_files_have_a_status_of_their_own(project, as_editor, unlike):
     page = as_editor.get(f"{PAGE}?status=accepted").content.decode()
 

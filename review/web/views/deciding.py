@@ -299,6 +299,7 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
         context = queue_context(membership, chosen) | {
             "common": common, "side": side, "group": group, "cards": cards, "warnings": warnings,
             "places": [(where, places[where]) for where in Where if places[where]],
+            "none_ticked": all(card.edge.sensitive or card.edge.pk in warnings for card in cards),
         }  # fmt: skip
         return render(request, template, context)
     shown = form.what_was_shown

@@ -12,7 +12,7 @@ from django.urls import path
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
-from linker.models import Reach, Role
+from linker.models import Reach, Role, RunKind
 from linker.models.querysets import DECIDED, holds
 from linker.models.subtrees import nearby
 from linker.projects.access import has_role, member
@@ -259,6 +259,8 @@ def _open_line(
 def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRequest, user: User) -> dict[str, Any]:
     project = membership.project
     counts = queue_counts(project, chosen, user)
+    has_matched = bool(counts.total) or selectors.has_matched(project)
+    before_cards = [] if has_matched else selectors.before_cards(project)
     return _export_context(request, chosen) | {
         "counts": counts,
         "end_rows": end_rows(chosen, counts),
@@ -270,7 +272,9 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
         "notice": tier_notice(project),
         "may_set_tiers": has_role(membership, Role.MANAGER),
         "other_fields": [(name, value) for name, value in QueryDict(chosen.to_query()).items() if name != "text"],
-        "has_matched": bool(counts.total) or selectors.has_matched(project),
+        "has_matched": has_matched,
+        "before_cards": before_cards,
+        "match_is_under_way": any(run.kind == RunKind.MATCH for run in before_cards),
     }
 
 

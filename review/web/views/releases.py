@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.models import Membership, Project, Role, RunKind
 from linker.models.edge_counts import total
-from linker.models.querysets import OPEN
+from linker.models.querysets import HELD, OPEN
 from linker.projects.access import has_role, member
 from linker.query_strings import is_id, unknown_fields
 from linker.runs import lifecycle
@@ -123,6 +123,7 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
     approved = count_approved(project, edges, create.MAX_IN_REQUEST + 1)
     may_look = approved <= create.MAX_IN_REQUEST
     looks = may_look and (approved <= AT_ONCE or "look" in request.GET)
+    suggestions, held = _count_suggestions(chosen, project, others), _count_held(chosen, project)
     context = {
         "project": project,
         "membership": membership,
@@ -142,7 +143,10 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "drafts": project.drafts.filter(release=None, discarded_at=None).select_related("back_to", "created_by")[:20],
         "releases": [with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
-        "suggestions": _count_suggestions(chosen, project, others),
+        "suggestions": suggestions,
+        "held": held,
+        "queued": suggestions - held,
+        "held_query": replace(chosen, status=ALL, held=True).to_query(),
     }
     return render(request, "review/releases.html", context, status=status)
 
@@ -154,6 +158,14 @@ def _count_suggestions(chosen: ExportFilter, project: Project, others: QuerySet[
         return int(kept.aggregate(links=total(OPEN))["links"])
     found = rows.choose(others, Choice.SUGGESTED)[: MOST + 1].count()
     return found if found <= MOST else AtLeast(MOST)
+
+
+def _count_held(chosen: ExportFilter, project: Project) -> int:
+    """How many of these the queue does not show unasked, as kept; 0 where a filter shows them, or no count is kept."""
+    kept = chosen.counts(project)
+    if kept is None or chosen.ignored or chosen.tier is not None:
+        return 0
+    return int(kept.aggregate(links=total(HELD))["links"])
 
 
 @require_GET

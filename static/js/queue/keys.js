@@ -10,6 +10,15 @@ const press = (root, selector) => root?.querySelector(selector)?.click();
 const rejecting = (card) => card?.querySelector("[data-reject][open]");
 const dialog = () => document.querySelector("[data-dialog]");
 
+// Where no suggestion of the group is ticked, there is nothing to accept.
+function paintTicked(preview) {
+  const says = preview.querySelector("[data-none-ticked]");
+  if (!says) return;
+  const isNone = !preview.querySelector("[name=edge]:checked");
+  says.hidden = !isNone;
+  preview.querySelector(".button--primary").disabled = isNone;
+}
+
 function openReject(card) {
   const details = card.querySelector("[data-reject]");
   if (!details) return;
@@ -181,8 +190,11 @@ export function listen({ review }) {
     if (event.target !== dialog() || !opens) return;
     opens = 0;
     dialog().showModal();
-    dialog().querySelector(".button--primary, [data-cancel]")?.focus();
+    paintTicked(dialog());
+    dialog().querySelector(".button--primary:enabled")?.focus();
+    if (!dialog().contains(document.activeElement)) dialog().querySelector("[name=edge], [data-cancel]")?.focus();
   });
+  document.addEventListener("change", (event) => { if (dialog()?.contains(event.target)) paintTicked(dialog()); });
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-cancel]") || !dialog()?.contains(event.target)) return;
     event.preventDefault();

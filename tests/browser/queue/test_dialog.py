@@ -92,6 +92,24 @@ def test_keys_before_the_preview_do_nothing_and_one_that_is_left_while_it_waits_
     assert Decision.objects.count() == 1
 
 
+def test_where_none_of_a_group_is_ticked_the_dialog_says_so_and_accepts_nothing(sensitive, at_queue, edges):
+    CandidateEdge.objects.filter(pk=edges[0].pk).update(sensitive="The donor is medical")
+    at_queue.keyboard.press("Shift+A")
+    dialog, button = at_queue.get_by_role("dialog"), at_queue.get_by_role("button", name="Accept checked")
+    expect(dialog).to_contain_text("None is ticked, since each needs its own look.")
+    expect(button).to_be_disabled()
+    at_queue.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    assert not Decision.objects.exists()
+    expect(dialog.get_by_role("checkbox").first).to_be_focused()
+    at_queue.keyboard.press("Space")
+    expect(button).to_be_enabled()
+    expect(dialog.get_by_text("None is ticked")).to_be_hidden()
+    at_queue.keyboard.press("Enter")
+    expect(at_queue.locator("#messages")).to_contain_text("Accepted: “warm boots”")
+    assert statuses(edges)[:2] == ["accepted", "suggested"]
+
+
 @pytest.mark.nightly
 def test_acceptor_by_acceptor_the_head_is_the_acceptors_and_its_group_is_accepted(
     page, edges, editor, sign_in, queue_url
