@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from linker.models import EdgeStatus, Placement, Project, RankedBy
 from linker.wording import day_in_words, within
@@ -93,6 +93,21 @@ def to_do(operation: str, before: tuple[str, str], after: tuple[str, str], out: 
         return _("Change rel")
     # Where neither differs, a page has moved, or the site shows something else than what was released.
     return _("Change address") if out is not None and (out.donor_was or out.acceptor_was) else _("Put right")
+
+
+def made_in_words(release: Release) -> str:
+    """How many links a release adds, changes or removes that was just made."""
+    numbers = {"release": release.number, "links": release.links, "removed": release.removed}
+    if release.removed and release.removed == release.links:
+        said = ngettext(
+            "Release %(release)d removes %(links)d link.", "Release %(release)d removes %(links)d links.", release.links
+        )
+        return said % numbers
+    said = ngettext(
+        "Release %(release)d holds %(links)d link.", "Release %(release)d holds %(links)d links.", release.links
+    )
+    removals = ngettext("%(removed)d of them is a removal.", "%(removed)d of them are removals.", release.removed)
+    return (f"{said} {removals}" if release.removed else said) % numbers
 
 
 def with_words(release: Release) -> Release:

@@ -74,6 +74,26 @@ def test_links_are_listed_by_how_long_they_have_been_so(project, client_for, vie
     assert [link.edge for link in client.get(f"{LIVE}?days=1").context["links"]] == [edges[2], edges[1]]
 
 
+@pytest.mark.parametrize(
+    ("also", "asks", "says"),
+    [
+        (False, "Remove 1 link", "Release 2 removes 1 link."),
+        (True, "Publish 2 links (1 removal)", "Release 2 holds 2 links. 1 of them is a removal."),
+    ],
+)
+def test_a_draft_that_removes_links_says_so(project, left, client_for, editor, also, asks, says):
+    outgoing.withdraw(project, project.edges.filter(pk=left.pk), editor)
+    if also:
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+    client = client_for(editor)
+    client.post(f"{EXPORT}drafts/", {"format": "full"})
+    draft = ReleaseDraft.objects.get()
+    page = f"{EXPORT}drafts/{draft.pk}/"
+
+    assert asks in text(client, page)
+    assert says in compact(client.post(f"{page}publish/", follow=True).content.decode())
+
+
 def test_links_that_lead_nowhere_are_listed_before_those_that_have_waited_longer(
     project, client_for, viewer, monkeypatch
 ):

@@ -27,7 +27,7 @@ from review.queue.filters import ExportFilter
 from review.releases import create, diffs, draft_rows, drafts, outgoing, pages_back
 from review.releases.preview import AT_ONCE, count_approved
 from review.web.release_forms import ReleaseForm
-from review.web.release_words import in_words
+from review.web.release_words import in_words, made_in_words
 from review.web.views.queue import user_of
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         pages_back=pages_back.in_draft(draft).count() if draft.is_open else 0,
         looks_later=may_look and not looks,
         to_publish=draft.links - len(behind),
+        removals=draft.removed - draft.draft_links.filter(edge__in=behind, operation=Operation.REMOVE).count(),
         first=place if after else None,
         here="&".join(part for part in (place, f"after={after}" if is_id(after) else "", "look=1") if part),
         more="&".join(part for part in (place, f"after={more}") if part) if more else "",
@@ -161,10 +162,7 @@ def draft_publish(request: HttpRequest, slug: str, draft_id: int) -> HttpRespons
     except UserError as error:
         messages.warning(request, str(error))
         return redirect("draft", slug, draft_id)
-    said = ngettext(
-        "Release %(release)d holds %(links)d link.", "Release %(release)d holds %(links)d links.", release.links
-    )
-    messages.success(request, said % {"release": release.number, "links": release.links})
+    messages.success(request, made_in_words(release))
     return redirect("release", slug, release.number)
 
 

@@ -35,7 +35,7 @@ from review.releases.preview import AT_ONCE, count_approved, preview
 from review.releases.rows import Choice
 from review.releases.since import since
 from review.web.release_forms import DownloadForm, FileForm, ReleaseForm
-from review.web.release_words import in_words, not_understood, nothing, with_words
+from review.web.release_words import in_words, made_in_words, not_understood, nothing, with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,6 +104,8 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
         "Release %(release)d holds %(links)d links. You can download it below at any time.",
         release.links,
     ) % {"release": release.number, "links": release.links}
+    if release.removed:
+        said = made_in_words(release)
     kept = ngettext("%(n)d is held back.", "%(n)d are held back.", release.held) % {"n": release.held}
     messages.success(request, f"{said} {kept}" if release.held else said)
     return redirect("releases", project.slug)
