@@ -52,6 +52,7 @@ OCCURRENCES = names("Occurrences", "Vorkommen", "Ocurrencias", "Occorrenze", "Ap
 SOURCE, TARGET = names(*screaming_frog.LINK_COLUMNS["source"]), names(*screaming_frog.LINK_COLUMNS["target"])
 LINK_TYPE = names(*screaming_frog.LINK_COLUMNS["type"])
 LINK_ANCHOR = names(*screaming_frog.LINK_COLUMNS["anchor"])
+_TITLES = TITLE | names(*_ANY["title"])
 TEXTS = TITLE | names(
     *(name for field in ("title", "h1", "body", "description") for name in _ANY[field]), *_FROG["body"]
 )
@@ -178,8 +179,11 @@ def is_tree(columns: Columns) -> bool:
 
 
 def is_extraction(columns: Columns) -> bool:
-    """Custom extraction: an address, its state, and columns with numbers at their ends."""
-    if not has(ADDRESS, STATUS_CODE, without=(CONTENT_TYPE - names("Content"), TITLE, INDEXABILITY, REDIRECT))(columns):
+    """Custom extraction: an address, its state, and columns with numbers at their ends. A table with titles is
+    somebody's own, whatever language its columns are in."""
+    if not has(ADDRESS, STATUS_CODE, without=(CONTENT_TYPE - names("Content"), _TITLES, INDEXABILITY, REDIRECT))(
+        columns
+    ):
         return False
     others = [key for key in columns.keys if key not in ADDRESS | STATUS_CODE]
     return len(columns.header) > 2 and any(re.search(r" \d+$", key) for key in others)

@@ -413,8 +413,21 @@ def test_ones_own_tables_are_not_mistaken_for_others(shop, tmp_path):
         ("Source", "Destination", "Anchor"),
         ("Page", "Visibility", "Type"),
         ("Handle", "Title", "Body"),
+        ("Adresse", "Titel", "Überschrift 1", "Beschreibung", "Kategorie", "Statuscode", "Text"),
+        ("Adresse", "Seitentitel", "H1 1", "Status-Code"),
+        ("Adresse", "Titre", "Titre principal 1", "Code HTTP", "Texte"),
+        ("Dirección", "Título", "Encabezado 1", "Código de estado", "Texto"),
+        ("Indirizzo", "Titolo", "Intestazione 1", "Codice di stato", "Testo"),
     ):
         assert handed_in(shop, tmp_path, table(header)).known is None, header
+
+
+def test_the_custom_extraction_tab_has_no_titles(shop, tmp_path):
+    for header in (
+        ("Address", "Status Code", "Status", "Content 1"),
+        ("Adresse", "Status-Code", "Status", "Titel H 1"),
+    ):
+        assert handed_in(shop, tmp_path, table(header)).known.key == "frog_extraction"
 
 
 def test_each_entry_says_three_things_in_whole_sentences_and_names_a_kind_of_import():
