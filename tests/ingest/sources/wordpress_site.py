@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -124,6 +125,7 @@ def wordpress(folder: Path) -> Iterator[WordPressSite]:
         web = subprocess.Popen(
             ["php", "-d", "display_errors=0", "-S", f"127.0.0.1:{port}", "-t", str(site), str(site / "router.php")],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"PHP_CLI_SERVER_WORKERS": "2"},
+            start_new_session=True,
         )  # fmt: skip
         _wait(lambda: _answers(f"{address}/wp-json/"))
         yield running
@@ -133,6 +135,9 @@ def wordpress(folder: Path) -> Iterator[WordPressSite]:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(10)
             process.kill()
+        if web is not None:
+            with suppress(ProcessLookupError):  # its workers outlive it
+                os.killpg(web.pid, signal.SIGTERM)
 
 
 def _sql(sock: Path, statement: str) -> bool:
