@@ -28,8 +28,19 @@ class FileError(UserError):
 class UnusableFile(FileError):
     """A file that nothing can be read from, whichever columns are chosen: damaged, no table, out of bounds.
 
-    An upload that ends so is removed.
+    An upload that ends so is removed, unless another encoding may help: NotDecodable.
     """
+
+
+class NotDecodable(UnusableFile):
+    """Bytes that are no text in the encoding that the file is read in. Another may be chosen, so an upload is kept.
+
+    `guess`: the encoding that they may have, or empty.
+    """
+
+    def __init__(self, name: str, text: str, *, line: int, guess: str = "") -> None:
+        super().__init__(name, text, line=line)
+        self.guess = guess
 
 
 class ImportStopped(UserError):

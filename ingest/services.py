@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext
 
-from ingest.errors import FileError, ImportStopped, UnusableFile
+from ingest.errors import FileError, ImportStopped, NotDecodable, UnusableFile
 from ingest.fields.skipped import listing
 from ingest.files import uploads
 from ingest.formats.known_file import KnownFileError
@@ -48,15 +48,20 @@ def take_upload(
     """Copies an uploaded file under UPLOAD_ROOT, in constant memory. An empty kind is found out, and a kind that users
     choose by mistake is corrected.
 
-    Whatever it raises, it keeps nothing: FileError where it is no file we can read, or where there is no room for it.
+    A file in another encoding is kept, of the wanted kind or of none: looking at it says so, and the encoding can be
+    chosen then. Whatever this raises, it keeps nothing: FileError where it is no file we can read, or where there is no
+    room for it.
     """
     name = file.name or "upload"
     path = f"{project.pk}/{uuid.uuid4().hex}"
     target = settings.UPLOAD_ROOT / path
     try:
         uploads.copy(file, name, target)
-        chosen = _settled_kind(target, name, kind, encoding)
-        preview_file(project, chosen, target, name, None, encoding)
+        try:
+            chosen = _settled_kind(target, name, kind, encoding)
+            preview_file(project, chosen, target, name, None, encoding)
+        except NotDecodable:
+            chosen = kind
         return _upload(project, chosen, name, path, target, user, encoding=encoding)
     except BaseException:
         target.unlink(missing_ok=True)
@@ -122,9 +127,13 @@ def look_at_upload(
     """
     _check_is_there(upload)
     try:
+        if not upload.kind:  # its encoding was not known until now
+            upload.kind = _settled_kind(upload.file, upload.name, "", upload.encoding)
         registry.get(upload.kind).check_options(upload.name, options or {})
         chosen = mapping or upload.mapping
         return preview_file(project, upload.kind, upload.file, upload.name, chosen, options=options, **upload.reading)
+    except NotDecodable:
+        raise
     except (UnusableFile, KnownFileError):
         _discard(upload)
         raise
@@ -132,18 +141,20 @@ def look_at_upload(
 
 def _discard(upload: Upload) -> None:
     """Removes a file that cannot be used, unless it is the user's own word for how to read it that may be wrong."""
-    if not (upload.delimiter or upload.no_header):
+    if not (upload.encoding or upload.delimiter or upload.no_header):
         uploads.discard(upload)
 
 
-def change_reading(project: Project, upload: Upload, *, delimiter: str, no_header: bool) -> None:
-    """Reads an upload with another delimiter (empty to find it out), or with or without a header; its columns are yet
-    to be chosen. Raises FileError, and changes nothing, where the file cannot be read so."""
+def change_reading(project: Project, upload: Upload, *, encoding: str, delimiter: str, no_header: bool) -> None:
+    """Reads an upload in another encoding or with another delimiter (empty to find them out), or with or without a
+    header; its columns are yet to be chosen. Raises FileError, and changes nothing, where the file cannot be read
+    so."""
     _check_is_there(upload)
-    preview_file(
-        project, upload.kind, upload.file, upload.name, None, upload.encoding, delimiter=delimiter, no_header=no_header
+    kind = upload.kind or _settled_kind(upload.file, upload.name, "", encoding)
+    preview_file(project, kind, upload.file, upload.name, None, encoding, delimiter=delimiter, no_header=no_header)
+    Upload.objects.filter(pk=upload.pk).update(
+        mapping={}, kind=kind, encoding=encoding, delimiter=delimiter, no_header=no_header
     )
-    Upload.objects.filter(pk=upload.pk).update(mapping={}, delimiter=delimiter, no_header=no_header)
 
 
 def change_kind(upload: Upload, kind: str) -> None:
@@ -320,6 +331,8 @@ def _run_import(run: Run, kind: ImportKind, progress: Progress) -> Counts:
     options |= {"name": upload.name, **{name: run.params[name] for name in READING if name in run.params}}
     try:
         return import_file(run.project, kind.name, upload.file, **options)
+    except NotDecodable:
+        raise
     except UnusableFile:
         _discard(upload)
         raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
-from ingest.errors import UnusableFile
+from ingest.errors import NotDecodable, UnusableFile
 from ingest.files import encodings
 from ingest.files.unpack import unpacking
 
@@ -131,7 +131,10 @@ def not_decodable(name: str, encoding: str, error: UnicodeDecodeError, line: int
         what_to_do = f"{may_be % {'encoding': gettext(ENCODINGS[guess.encoding]), 'piece': piece}} {what_to_do}"
     said = gettext("The byte %(byte)s is not %(encoding)s.")
     said %= {"byte": f"0x{byte:02X}", "encoding": gettext(encoding_label(encoding))}
-    return UnusableFile(name, f"{said} {what_to_do}", line=line)
+    text = f"{said} {what_to_do}"
+    if encoding.startswith("utf-16") or (guess is not None and guess.mostly_utf8):  # it is known; a part is damaged
+        return UnusableFile(name, text, line=line)
+    return NotDecodable(name, text, line=line, guess=guess.encoding if guess is not None else "")
 
 
 def _around(data: bytes, place: int) -> bytes:

@@ -1,9 +1,10 @@
 """The life of uploaded files: onto the disk only where they are asked for, and off it again.
 
-One rule. A file that cannot be used goes at once, and its row with it where no run speaks of it. One whose import was
-never started goes after UNUSED_DAYS. One whose import was started goes UPLOAD_KEEP_DAYS after the last one ended, and
-its row stays, for the run. Files that the command line reads stay where they are, and so do the lists of the rows that
-imports left out; a list that no run speaks of, because its worker was killed, goes after a day.
+One rule. A file that cannot be used goes at once, and its row with it where no run speaks of it; one that another
+encoding may help stays. One whose import was never started goes after UNUSED_DAYS. One whose import was started goes
+UPLOAD_KEEP_DAYS after the last one ended, and its row stays, for the run. Files that the command line reads stay where
+they are, and so do the lists of the rows that imports left out; a list that no run speaks of, because its worker was
+killed, goes after a day.
 """
 
 from __future__ import annotations

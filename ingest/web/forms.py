@@ -120,6 +120,14 @@ class ReadingForm(forms.Form):
     """How an upload is read. What a request does not name stays as it was."""
 
     AUTO, NO_HEADER = "auto", "none"
+    encoding = forms.ChoiceField(
+        label=_("Encoding"),
+        choices=lambda: [
+            (ReadingForm.AUTO, gettext("Detect (UTF-8 or UTF-16)")),
+            *((code, gettext(label)) for code, label in ENCODINGS.items()),
+        ],
+        required=False,
+    )
     delimiter = forms.ChoiceField(
         label=_("Delimiter"),
         choices=lambda: [
@@ -135,7 +143,11 @@ class ReadingForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, upload: Upload) -> None:
-        initial = {"delimiter": upload.delimiter or self.AUTO, "header": self.NO_HEADER if upload.no_header else "row"}
+        initial = {
+            "encoding": upload.encoding or self.AUTO,
+            "delimiter": upload.delimiter or self.AUTO,
+            "header": self.NO_HEADER if upload.no_header else "row",
+        }
         super().__init__(data, initial=initial, use_required_attribute=False)
 
     def changed(self) -> dict[str, Any]:
@@ -148,8 +160,8 @@ class ReadingForm(forms.Form):
             wanted["header"] = self.NO_HEADER
         if wanted == self.initial:
             return {}
-        delimiter = wanted["delimiter"] if wanted["delimiter"] != self.AUTO else ""
-        return {"delimiter": delimiter, "no_header": wanted["header"] == self.NO_HEADER}
+        found = {name: "" if wanted[name] == self.AUTO else wanted[name] for name in ("encoding", "delimiter")}
+        return {**found, "no_header": wanted["header"] == self.NO_HEADER}
 
 
 class MappingForm(forms.Form):

@@ -12,6 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest import lists, services
+from ingest.errors import NotDecodable
 from ingest.formats.known_file import KnownFileError
 from ingest.models import Upload
 from ingest.sources import registry as sources
@@ -85,16 +86,20 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
     upload = get_object_or_404(Upload, project=project, pk=upload_id)
+    reading = ReadingForm(request.POST or None, upload=upload)
     try:
+        if "encoding" in request.POST and (changed := reading.changed()):
+            return _change_reading(request, membership, upload, changed)
         looked = services.look_at_upload(project, upload)
         if kind := request.POST.get("kind"):
             return _change_kind(request, membership, upload, kind)
-        reading = ReadingForm(request.POST or None, upload=upload)
         if changed := reading.changed():
             return _change_reading(request, membership, upload, changed)
         form = MappingForm(request.POST or None, looked=looked)
         if request.method == "POST" and form.is_valid():
             form.looked = services.look_at_upload(project, upload, form.mapping(), form.options())
+    except NotDecodable as error:
+        return _choose_encoding(request, membership, upload, error)
     except UserError as error:
         messages.error(request, str(error))
         return redirect("import", slug)
@@ -114,6 +119,14 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
     return render(request, "ingest/preview.html", context, status=status)
 
 
+def _choose_encoding(request: HttpRequest, membership: Membership, upload: Upload, error: NotDecodable) -> HttpResponse:
+    """Says that a file is in another encoding, and offers them, the likely one first chosen."""
+    reading = ReadingForm(None, upload=upload)
+    reading.initial["encoding"] = error.guess or reading.initial["encoding"]
+    context = _context(membership, upload=upload, reading=reading, refused=str(error))
+    return render(request, "ingest/encoding.html", context)
+
+
 def _change_kind(request: HttpRequest, membership: Membership, upload: Upload, kind: str) -> HttpResponse:
     """Takes a file for one of another kind, and shows it again."""
     try:
@@ -126,7 +139,8 @@ def _change_kind(request: HttpRequest, membership: Membership, upload: Upload, k
 def _change_reading(
     request: HttpRequest, membership: Membership, upload: Upload, reading: Mapping[str, Any]
 ) -> HttpResponse:
-    """Reads a file with another delimiter or header, and shows it again: the columns that were chosen were others."""
+    """Reads a file in another encoding, with another delimiter or header, and shows it again: the columns that were
+    chosen were others."""
     try:
         services.change_reading(membership.project, upload, **reading)
     except UserError as error:

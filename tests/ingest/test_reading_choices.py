@@ -121,3 +121,58 @@ def test_the_command_line_takes_a_delimiter_and_a_file_without_a_header(project,
 def test_the_line_that_names_the_delimiter_is_no_header(project, mark):
     upload = taken(project, f"sep={mark}\nWhere{mark}What\n{SITE}/a{mark}A tent\n")
     assert services.look_at_upload(project, upload).header == ("Where", "What")
+
+
+WINDOWS = f"Address,Title 1\n{SITE}/a,Zelte für große Füße\n".encode("cp1252")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["", "pages"])
+def test_the_encoding_of_a_file_is_chosen_without_handing_it_in_again(project, manager, client_for, run_jobs, kind):
+    client = client_for(manager)
+    file = SimpleUploadedFile("fenster.csv", WINDOWS)
+    answer = client.post(reverse("import", args=["shop"]), {"file": file, "kind": kind, "encoding": ""}, follow=True)
+    upload = Upload.objects.get()
+    assert answer.redirect_chain == [(preview_of(upload), 302)]
+    assert "is not UTF-8" in answer.text
+    assert '<option value="cp1252" selected>' in answer.text
+    read = client.post(preview_of(upload), {"action": "read", "encoding": "cp1252"}, follow=True)
+    assert "Zelte für große Füße" in read.text
+    upload.refresh_from_db()
+    assert (upload.kind, upload.encoding) == ("pages", "cp1252")
+    client.post(preview_of(upload), {"action": "start", "url": '["Address"]', "title": '["Title 1"]'})
+    run_jobs()
+    assert Page.objects.get().title == "Zelte für große Füße"
+
+
+@pytest.mark.django_db
+def test_an_encoding_that_is_wrong_as_well_leaves_the_file_and_the_choice(project, manager, client_for):
+    upload = services.take_upload(project, None, file=SimpleUploadedFile("fenster.csv", WINDOWS))
+    client = client_for(manager)
+    answer = client.post(preview_of(upload), {"action": "read", "encoding": "euc_kr"}, follow=True)
+    assert "is not EUC-KR" in answer.text
+    upload.refresh_from_db()
+    assert (upload.encoding, upload.is_there) == ("", True)
+
+
+@pytest.mark.django_db
+def test_the_choice_of_an_encoding_is_for_managers(project, viewer, outsider, client_for):
+    upload = services.take_upload(project, None, file=SimpleUploadedFile("fenster.csv", WINDOWS))
+    assert client_for(viewer).get(preview_of(upload)).status_code == 403
+    assert client_for(outsider).get(preview_of(upload)).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_whose_other_encoding_shows_late_stays_and_can_be_read_anew(project, manager, client_for, run_jobs):
+    early = f"{SITE}/b,Tents\n".encode() * 20_000
+    content = WINDOWS.partition(b"\n")[0] + b"\n" + early + WINDOWS.partition(b"\n")[2]
+    upload = services.take_upload(project, None, file=SimpleUploadedFile("fenster.csv", content), kind="pages")
+    client = client_for(manager)
+    columns = {"url": '["Address"]', "title": '["Title 1"]'}
+    client.post(preview_of(upload), {"action": "start", **columns})
+    run_jobs()
+    assert "is not UTF-8" in Run.objects.get().error
+    assert client.post(preview_of(upload), {"action": "read", "encoding": "cp1252"}).url == preview_of(upload)
+    client.post(preview_of(upload), {"action": "start", **columns})
+    run_jobs()
+    assert Page.objects.filter(title="Zelte für große Füße").exists()
