@@ -76,7 +76,7 @@ def test_an_upload_leads_to_its_preview(project, manager, client_for):
     assert upload.file.read_bytes() == csv_text(LINK_HEADER, [link("/a", "/b")]).encode()
 
 
-@pytest.mark.parametrize(("content", "words"), [(b"", "empty"), (b"%PDF", "PDF"), (b"a\xff,b\n", "not UTF-8")])
+@pytest.mark.parametrize(("content", "words"), [(b"", "empty"), (b"%PDF", "PDF")])
 def test_a_bad_upload_is_refused_beside_the_field_and_leaves_nothing(
     project, manager, client_for, settings, content, words
 ):
@@ -87,6 +87,14 @@ def test_a_bad_upload_is_refused_beside_the_field_and_leaves_nothing(
     assert "<b>crawl" not in answer.text
     assert not Upload.objects.exists()
     assert not [path for path in settings.UPLOAD_ROOT.rglob("*") if path.is_file()]
+
+
+def test_an_upload_that_is_not_utf_8_is_kept_and_its_page_says_so(project, manager, client_for):
+    file = SimpleUploadedFile("<b>crawl</b>.csv", b"a\xff,b\n")
+    page = client_for(manager).post(reverse("import", args=["shop"]), {"file": file}, follow=True)
+    assert "not UTF-8" in page.text
+    assert "<b>crawl" not in page.text
+    assert Upload.objects.get().is_there
 
 
 def test_an_upload_over_the_limit_is_refused(project, manager, client_for, settings):
