@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
-BESIDE = [Block.ASIDE, Block.HEADER, Block.UNKNOWN]
+BESIDE = [Block.ASIDE, Block.LIST, Block.HEADER, Block.UNKNOWN]
 NOWHERE = [Block.NAVIGATION, Block.FOOTER]
 
 

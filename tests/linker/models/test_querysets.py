@@ -77,7 +77,10 @@ OF_EDGES = {
 }
 OF_LINKS = {
     "TEXT_LINK": lambda link: link.missing_since is None and link.block == Block.CONTENT,
-    "BESIDE_LINK": lambda link: link.missing_since is None and link.block in (Block.ASIDE, Block.HEADER, Block.UNKNOWN),
+    "LIST_LINK": lambda link: link.missing_since is None and link.block == Block.LIST,
+    "BESIDE_LINK": lambda link: (
+        link.missing_since is None and link.block in (Block.LIST, Block.ASIDE, Block.HEADER, Block.UNKNOWN)
+    ),
     "ASIDE_LINK": lambda link: link.missing_since is None and link.block == Block.ASIDE,
 }
 GONE = [None, timezone.now()]
