@@ -208,6 +208,11 @@ def journey(client: Client, project: Project, file: DamagedFile) -> str:
     assert answer.status_code == 200
     upload = Upload.objects.get()
     assert files_under(settings.UPLOAD_ROOT) == [upload.file]
+    if "form" not in answer.context:  # its bytes are no text in this encoding, and another may be chosen
+        assert "The file is kept. Choose its encoding" in answer.text
+        assert not file.whole
+        assert not Run.objects.exists()
+        return "refused for its encoding"
     fields = answer.context["form"].initial | {
         name: field.initial for name, field in answer.context["form"].fields.items() if field.initial is not None
     }
