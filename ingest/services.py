@@ -132,16 +132,15 @@ def look_at_upload(
         registry.get(upload.kind).check_options(upload.name, options or {})
         chosen = mapping or upload.mapping
         return preview_file(project, upload.kind, upload.file, upload.name, chosen, options=options, **upload.reading)
-    except NotDecodable:
-        raise
-    except (UnusableFile, KnownFileError):
-        _discard(upload)
+    except (UnusableFile, KnownFileError) as error:
+        _discard(upload, error)
         raise
 
 
-def _discard(upload: Upload) -> None:
-    """Removes a file that cannot be used, unless it is the user's own word for how to read it that may be wrong."""
-    if not (upload.encoding or upload.delimiter or upload.no_header):
+def _discard(upload: Upload, error: FileError) -> None:
+    """Removes a file that cannot be used, unless it may be read in another encoding, or it is the user's own word for
+    how to read it that may be wrong."""
+    if not (isinstance(error, NotDecodable) or upload.encoding or upload.delimiter or upload.no_header):
         uploads.discard(upload)
 
 
@@ -331,10 +330,8 @@ def _run_import(run: Run, kind: ImportKind, progress: Progress) -> Counts:
     options |= {"name": upload.name, **{name: run.params[name] for name in READING if name in run.params}}
     try:
         return import_file(run.project, kind.name, upload.file, **options)
-    except NotDecodable:
-        raise
-    except UnusableFile:
-        _discard(upload)
+    except UnusableFile as error:
+        _discard(upload, error)
         raise
 
 

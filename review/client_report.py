@@ -73,10 +73,9 @@ class WorkFigures:
     ask; `taken_off` of them were removed by one, and `out` are the others; `live` of these are on the site, None where
     no import of links has looked for them yet. `accepted`: approved, and never released. `awaiting`: accepted, and
     waiting for a release, as the overview counts them: with those that were released once and are accepted again; None
-    in reports that did not ask. `ready`: those that a release
-    would take now, None in reports that did not ask; `changing` of them are out already, and are to be changed or
-    removed; `waiting`: those that it would hold back until a second person has approved them. `to_go`: links that are
-    still on the site after their removal was released."""
+    in reports that did not ask. `ready`: those that a release would take now, None in reports that did not ask;
+    `changing` of them are out already, and are to be changed or removed; `waiting`: those that it would hold back until
+    a second person has approved them. `to_go`: links that are still on the site after their removal was released."""
 
     to_review: int = 0
     held: int = 0

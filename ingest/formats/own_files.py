@@ -54,7 +54,7 @@ OWN_FILES = (
         "own_review",
         "This is a part of the queue as a spreadsheet, as Anchorline hands it out for decisions.",
         "Its rows are suggestions with decisions, not pages of the site or links that it has.",
-        "Open Queue, then Review in a spreadsheet, and hand it in there.",
+        "Open Review, then Filter, then In a spreadsheet, and hand it in there.",
         columns=has(names("suggestion"), names("donor"), names("acceptor"), names("decision")),
     ),
     Known(

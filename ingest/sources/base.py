@@ -29,8 +29,8 @@ class Source(ABC):
     SiteSource that the rows were fetched from, which speaks of the pages that it held before alone; None for a file,
     which speaks of all. `exact_text`: texts are stored as they are, because places in them are known. `places_only`:
     of its links nothing counts but where they stand in the texts. `known_only`: it says something of the pages that the
-    project has, and names no new ones. `doubtful_name`: a column's name that reads like
-    data. `has_no_names`: the columns are called by their places.
+    project has, and names no new ones. `doubtful_name`: a column's name that reads like data. `has_no_names`: the
+    columns are called by their places.
     """
 
     name: str

@@ -88,13 +88,11 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
     upload = get_object_or_404(Upload, project=project, pk=upload_id)
     reading = ReadingForm(request.POST or None, upload=upload)
     try:
-        if "encoding" in request.POST and (changed := reading.changed()):
+        if changed := reading.changed():  # first: as it is read now, the file may be no text
             return _change_reading(request, membership, upload, changed)
         looked = services.look_at_upload(project, upload)
         if kind := request.POST.get("kind"):
             return _change_kind(request, membership, upload, kind)
-        if changed := reading.changed():
-            return _change_reading(request, membership, upload, changed)
         form = MappingForm(request.POST or None, looked=looked)
         if request.method == "POST" and form.is_valid():
             form.looked = services.look_at_upload(project, upload, form.mapping(), form.options())

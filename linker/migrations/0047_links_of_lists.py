@@ -1,4 +1,4 @@
-"""Links of pages that are but lists of others have a block of their own."""
+"""Links of pages that are nothing but lists of others have a block of their own."""
 
 from django.db import migrations, models
 

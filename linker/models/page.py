@@ -401,7 +401,7 @@ class PageEmbedding(models.Model):
 
 class Block(models.IntegerChoices):
     """The part of a page in which the crawl saw a link. Content is the page's own text, aside what stands beside it;
-    list is all of a page that is but a list of others."""
+    list is all of a page that is nothing but a list of others."""
 
     UNKNOWN = 0, _("Unknown")
     CONTENT = 1, _("Content")

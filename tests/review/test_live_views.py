@@ -75,13 +75,13 @@ def test_links_are_listed_by_how_long_they_have_been_so(project, client_for, vie
 
 
 @pytest.mark.parametrize(
-    ("also", "asks", "says"),
+    ("also", "listed", "asks", "says"),
     [
-        (False, "Remove 1 link", "Release 2 removes 1 link."),
-        (True, "Publish 2 links (1 removal)", "Release 2 holds 2 links. 1 of them is a removal."),
+        (False, "1 removal", "Remove 1 link", "Release 2 removes 1 link."),
+        (True, "2 links", "Publish 2 links (1 removal)", "Release 2 holds 2 links. 1 of them is a removal."),
     ],
 )
-def test_a_draft_that_removes_links_says_so(project, left, client_for, editor, also, asks, says):
+def test_a_draft_that_removes_links_says_so(project, left, client_for, editor, also, listed, asks, says):
     outgoing.withdraw(project, project.edges.filter(pk=left.pk), editor)
     if also:
         make_edge(project, status=EdgeStatus.ACCEPTED)
@@ -90,6 +90,7 @@ def test_a_draft_that_removes_links_says_so(project, left, client_for, editor, a
     draft = ReleaseDraft.objects.get()
     page = f"{EXPORT}drafts/{draft.pk}/"
 
+    assert f"> {listed} </a>" in text(client, EXPORT)
     assert asks in text(client, page)
     assert says in compact(client.post(f"{page}publish/", follow=True).content.decode())
 

@@ -87,8 +87,8 @@ def names_pages(block: Block) -> bool:
 
 
 def is_list(page: Outline, blocks: Sequence[Block]) -> bool:
-    """Whether these blocks of a page's text are but names of pages in one and the same shape, each with its first
-    words: as many as fit, or as stand before another link to the page that was named (“Read more”)."""
+    """Whether these blocks of a page's text are nothing but names of pages in one and the same shape, each with its
+    first words: as many as fit, or as stand before another link to the page that was named (“Read more”)."""
     total = sum(block.size for block in blocks)
     covered = bare = left = waiting = 0
     shapes: Counter[tuple[str, str]] = Counter()

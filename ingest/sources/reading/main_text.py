@@ -40,8 +40,7 @@ class MainText:
     """Where a page's own text is: the nodes from `root` to its end without those of `left_out`, both places.
 
     `zones` are those of the page's nodes once it is known what the page is about; `repeated` are elements of blocks
-    that stand on many pages. `is_list`: the text is but a list of pages, `is_dated`: with their
-    days.
+    that stand on many pages. `is_list`: the text is nothing but a list of pages; `is_dated`: with their days.
     """
 
     root: int

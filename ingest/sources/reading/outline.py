@@ -44,8 +44,8 @@ class Block:
     `key` is the same for equal texts; `linked` counts the characters within links. `link` is the link that it begins
     in, 0 for none. `is_teaser`: it is short and begins with a link or follows a block that is one, as the first words
     of other pages do, and not all of it is the link; or it shares a link with the block before. `around` are the words
-    beside its links, where it has any; `start` are its first characters.
-    `is_dated`: it has a number beside its links, or is short and has one.
+    beside its links, where it has any; `start` are its first characters. `is_dated`: it has a number beside its links,
+    or is short and has one.
     """
 
     element: int
