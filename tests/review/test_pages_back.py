@@ -100,7 +100,7 @@ def test_a_draft_that_was_made_before_the_page_came_back_leaves_the_removal_behi
     page = as_editor.get(f"{DRAFTS}{draft.pk}/").content.decode()
 
     assert drafts.left_behind(draft) == {waiting.pk: Held.PAGE_BACK}
-    assert "is to be removed because a page of it was gone, and the page is back" in " ".join(page.split())
+    assert "was asked for while a page of the link was gone. The page is back" in " ".join(page.split())
 
 
 def test_one_click_keeps_the_link_and_the_decision_can_be_read(project, waiting, as_editor):
@@ -137,7 +137,7 @@ def test_a_viewer_reads_it_and_decides_nothing(project, waiting, client_for):
     answer = viewer.post(f"{DRAFTS}{draft.pk}/pages-back/", {"do": "keep"})
 
     assert answer.status_code == 403
-    assert "the page is back" in " ".join(page.split())
+    assert "The page is back" in " ".join(page.split())
     assert "pages-back" not in page
     assert Pending.objects.count() == 1
 
