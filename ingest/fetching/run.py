@@ -84,14 +84,12 @@ def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchRepo
     connector = registry.get(source.kind)
     started = time.monotonic()
     _take_over(run)
-    earlier = _earlier(source, run)
     with FetchStore(store_path(run)) as store:
         fetching = Fetching(
             source=source,
             site=site_of(run.project),
             store=store,
-            previous=earlier[0] if earlier else None,
-            earlier=earlier,
+            earlier=_earlier(source, run),
             rules=Rules.in_force(),
             progress=progress,
             user_agent=f"Anchorline/{code_version()} (internal links; {settings.SITE_URL or source.address})",

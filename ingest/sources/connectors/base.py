@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fetching:
-    """One fetch. `store` holds what an earlier try has fetched; `previous` is the store of the last fetch that ended,
-    for conditional requests, None where there is none. `earlier` are the stores of those before as well, the newest
-    first."""
+    """One fetch. `store` holds what an earlier try has fetched; `earlier` are the stores of the last fetches that ended,
+    the newest first."""
 
     source: SiteSource
     site: Site
     store: FetchStore
-    previous: Path | None
+    earlier: Sequence[Path]
     rules: Rules
     progress: Progress
     user_agent: str
     options: Any = None
-    earlier: Sequence[Path] = ()
     counts: dict[str, int] = field(default_factory=dict)  # what the report says, by keys of ingest.fetching.report
+
+    @property
+    def previous(self) -> Path | None:
+        """The store of the last fetch that ended, for conditional requests; None where there is none."""
+        return self.earlier[0] if self.earlier else None
 
     @property
     def secret(self) -> str:
