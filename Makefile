@@ -120,4 +120,4 @@ clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 clean-data:
-	rm -rf var
+	rm -rf "$$("$(PYTHON)" -m tests.scratch)" var

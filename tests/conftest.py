@@ -1,4 +1,4 @@
-"""Real PostgreSQL, real Redis, a real browser. Each xdist worker has servers and files of its own under var/."""
+"""Real PostgreSQL, real Redis, a real browser. Each xdist worker has servers and files of its own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests import scratch
+
 ROOT = Path(__file__).resolve().parent.parent
 os.environ["DJANGO_SETTINGS_MODULE"] = "linker.settings"
-os.environ["ANCHORLINE_VAR"] = str(ROOT / "var" / f"test-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+os.environ["ANCHORLINE_VAR"] = str(scratch.folder() / f"test-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
 os.environ["ANCHORLINE_EMBEDDED_PG_CONF"] = "fsync=off;synchronous_commit=off;full_page_writes=off;autovacuum=off"
 for name in ("DATABASE_URL", "REDIS_URL", "PRODUCTION", "DEBUG", "SECRET_KEY", "UPLOAD_ROOT"):
     os.environ.pop(name, None)
