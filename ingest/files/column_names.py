@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 
 MAX_NAME = 200  # characters of a column's name
 
 
+@lru_cache(8192)  # the names that products give their columns are compared with each file
 def header_key(name: str) -> str:
     """The form in which column names are compared: no case, accents or punctuation; `H1-1` becomes `h1 1`.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+    from linker.engine.sensitivity.words import Entry
     from linker.models import Run
     from linker.runs.lifecycle import Progress
 
@@ -116,6 +118,11 @@ def pages_taken(rule: SensitiveRule, most: int) -> list[int]:
     return look.pages()
 
 
+@lru_cache(2)  # most projects have no words of their own, and building it takes as long as a small import
+def _matcher(sought: tuple[Entry, ...]) -> Matcher:
+    return Matcher(sought)
+
+
 class _Look:
     """One look through a project's pages. Rules are numbered: those that are there, then words met on the way."""
 
@@ -127,7 +134,7 @@ class _Look:
         listed = entries() if lists else ()
         known = {(entry.kind, entry.key) for entry in listed}
         own = [rule for rule in rules if rule.word and not (rule.proposed and (rule.kind, rule.word_key) in known)]
-        self.matcher = Matcher([*(own_entry(rule.kind, rule.word) for rule in own), *listed])
+        self.matcher = _matcher((*(own_entry(rule.kind, rule.word) for rule in own), *listed))
         self.language = _language(project)
         self._new: dict[int, tuple[str, str]] = {}  # number -> kind and word
         self._found: list[tuple[int, int, int]] = []  # number, page, index of the place
