@@ -282,5 +282,6 @@ class PagesLoad:
 
 def _read_languages(pages: Pages) -> None:
     """Says of each page which language its text is in."""
-    texts = (pages.columns.get(name) or [""] * len(pages) for name in ("title", "body", "language"))
+    read = ("title", "body", "language", "h1", "description")
+    texts = (pages.columns.get(name) or [""] * len(pages) for name in read)
     pages.columns["detected_language"], pages.columns["language_sureness"] = detect_all(*texts)

@@ -43,6 +43,10 @@ ALIKE = (
     ("he", "iw", "hbo"),
     ("el", "grc"),
 )
+# Found in a few words of the language that they are like far more often than pages are in them; such a page says so.
+_DIALECTS = {
+    "pcm": "en", "sco": "en", "gsw": "de", "bar": "de", "vec": "it", "lij": "it", "an": "es", "ext": "es"
+}  # fmt: skip
 _KIN = {language: group[0] for group in ALIKE for language in group}
 
 
@@ -95,7 +99,7 @@ def _detect(texts: Sequence[str]) -> list[Detected]:
         odds[:, group] = odds[:, group].sum(axis=1, keepdims=True)
     sure = odds[np.arange(len(best)), best]
     for place, language, sureness in zip(worth, best.tolist(), sure.tolist(), strict=True):
-        name = model.languages[language]
+        name = _DIALECTS.get(model.languages[language], model.languages[language])
         found[place] = NOTHING if name == "zxx" else Detected(name, min(round(sureness, 4), 1.0))  # zxx: in no language
     return found
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from ingest import services as ingest
 from linker.embedding.service import run_embed
 from linker.engine.params import MatchParams, Ranking
+from linker.engine.text.languages import detect
 from linker.engine.text.model_languages import knows
 from linker.explain.pair import why_not_pair
 from linker.matching.start import run_match
@@ -117,6 +118,65 @@ def test_the_crawl_is_trusted_where_it_is_right_on_pages_that_tell(project):
     assert not trusts_crawl(project)
 
 
+SPANISH = [
+    ("Informes de inventario", "Cómo se cuentan las existencias de un almacén y qué dicen los informes de cada mes."),
+    ("Pedidos de compra", "Desde la solicitud hasta la recepción de la mercancía: lo que hay que saber de un pedido."),
+    ("Cuentas por pagar", "Las facturas de los proveedores se registran, se aprueban y se pagan en tres pasos."),
+]
+
+
+def test_pages_without_a_text_are_in_the_language_in_which_they_describe_themselves(project, tmp_path):
+    rows = [(f"{SITE}/{n}", title, said) for n, (title, said) in enumerate(SPANISH)]
+    ingest.import_file(project, "pages", write(tmp_path / "x.csv", ("Address", "Title 1", "Meta Description 1"), rows))
+    assert language_counts(project) == {"es": 3}
+    assert read_languages(project, no_progress) == 0
+
+
+def test_a_description_that_comes_later_is_read(project):
+    page = make_page(project, "/a", title="Informes", language="", body="")
+    read_languages(project, no_progress)
+    Page.objects.filter(pk=page.pk).update(description=SPANISH[0][1])
+    assert read_languages(project, no_progress) == 1
+    page.refresh_from_db()
+    assert page.own_language == "es"
+
+
+def test_names_that_are_too_short_one_by_one_tell_the_usual_language_together(project):
+    for number in range(5):
+        for title in ("Informes de inventario", "Pedidos de compra", "Cuentas por pagar", "Gestión del almacén"):
+            make_page(project, f"/{number}/{title}", title=f"{title} {number}", h1="", language="", body="")
+    make_page(project, "/tent", body=ENGLISH, language="")
+    read_languages(project, no_progress)
+    assert language_counts(project) == {"": 20, "en": 1}
+    assert usual_language(project) == "es"
+
+
+def test_a_language_that_a_theme_says_of_all_pages_is_not_believed_where_their_texts_are_in_another(project):
+    for number in range(25):
+        make_page(project, f"/{number}", body=GERMAN, language="en-US")
+    short = make_page(project, "/x", title="X-100", h1="", body="12 × 8", language="en-US")
+    other = make_page(project, "/y", title="Y-200", h1="", body="12 × 8", language="fr")
+    read_languages(project, no_progress)
+    for page in (short, other):
+        page.refresh_from_db()
+    assert (short.own_language, other.own_language) == ("de", "fr")
+    assert read_languages(project, no_progress) == 0
+
+
+def test_nor_is_one_doubted_where_few_pages_tell_or_these_differ(project):
+    for number in range(30):
+        make_page(project, f"/{number}", body=GERMAN if number % 2 else ENGLISH, language="en")
+    short = make_page(project, "/x", title="X-100", h1="", body="12 × 8", language="en")
+    read_languages(project, no_progress)
+    short.refresh_from_db()
+    assert short.own_language == "en"
+
+
+def test_a_few_words_of_english_are_no_pidgin():
+    found = list(detect(["Call for Participation: Bug BBQ Reprise", "Wetin dey happen for dis kontri today"]))
+    assert "pcm" not in {one.language for one in found}
+
+
 def test_languages_are_called_by_their_names():
     assert [language_name(code) for code in ("de", "no", "zh", "xx", "")] == [
         *("German", "Norwegian", "Chinese", "xx", "no known language")
@@ -161,7 +221,7 @@ def pairs_by_language(project) -> set[tuple[str, str]]:
     return set(edges.values_list("source__own_language", "target__own_language"))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA, Ranking.LEARNED])
 def test_no_ranking_links_pages_in_different_languages_unless_the_project_says_so(project, bilingual, ranking):
     for one, other in zip(bilingual, bilingual[2:], strict=False):
@@ -184,6 +244,7 @@ def test_no_ranking_links_pages_in_different_languages_unless_the_project_says_s
     assert run.report["other_language"] == 0
 
 
+@pytest.mark.nightly
 def test_cosine_counts_every_pair_that_languages_keep_apart(project, bilingual):
     assert match(project, Ranking.COSINE).report["other_language"] == 2 * 10 * 10
 
@@ -197,6 +258,7 @@ def test_danish_and_norwegian_are_linked(project):
     assert {("da", "no"), ("no", "da")} <= pairs_by_language(project)
 
 
+@pytest.mark.nightly
 def test_a_crawl_that_says_one_language_of_all_keeps_no_page_apart(project):
     """A German site whose template says English: its pages without text must not be taken for English ones."""
     pages = [make_page(project, f"/{n}", title=f"Zelt {n}", body=GERMAN, language="en") for n in range(25)]
@@ -209,6 +271,7 @@ def test_a_crawl_that_says_one_language_of_all_keeps_no_page_apart(project):
     assert "other-language" not in [finding.code for finding in answer.findings]
 
 
+@pytest.mark.nightly
 def test_a_crawl_that_is_right_elsewhere_keeps_pages_of_few_words_apart(project):
     pages = [make_page(project, f"/{n}", title=f"Zelt {n}", body=GERMAN, language="de") for n in range(25)]
     bare = make_page(project, "/bare", title="X-100", h1="X-100", language="en")
@@ -218,6 +281,7 @@ def test_a_crawl_that_is_right_elsewhere_keeps_pages_of_few_words_apart(project)
     assert not CandidateEdge.objects.filter(target=bare).exists()
 
 
+@pytest.mark.nightly
 def test_why_not_names_the_languages_and_the_setting(project, bilingual):
     match(project, Ranking.COSINE)
     donor, acceptor = Page.objects.get(pk=bilingual[0].pk), Page.objects.get(pk=bilingual[1].pk)
@@ -230,6 +294,7 @@ def test_why_not_names_the_languages_and_the_setting(project, bilingual):
     assert "other-language" not in codes
 
 
+@pytest.mark.nightly
 def test_a_manager_allows_links_between_languages_and_the_log_says_so(project, client_for, manager, editor):
     address = reverse("settings", args=[project.slug])
     shown = client_for(manager).get(address)
@@ -268,6 +333,7 @@ def test_a_mixed_site_from_import_to_match_has_no_links_across_languages(project
     assert ("de", "en") in pairs_by_language(project)
 
 
+@pytest.mark.nightly
 def test_the_list_of_pages_shows_and_filters_languages_where_there_are_several(project, client_for, viewer, outsider):
     address = reverse("pages", args=[project.slug])
     make_page(project, "/zelt", title="Kuppelzelte", body=GERMAN)
