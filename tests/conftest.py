@@ -75,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(out))
         items[:] = [item for item in items if item not in out]
 
-    if not EVERYTHING:
+    if not EVERYTHING and not any("::" in argument for argument in config.args):
         leave_out(lambda item: item.get_closest_marker("nightly") is not None)
         sampled = _sampled(items)
         leave_out(lambda item: item.get_closest_marker("sample") is not None and item not in sampled)

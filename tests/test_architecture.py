@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from django.core.management import call_command
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -30,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
+@pytest.mark.nightly
 def test_no_module_imports_against_the_layers():
     # In a process of its own: the linter sets up logging for itself, which silences every logger that it finds.
     command = Path(sys.executable).with_name("lint-imports")
@@ -43,6 +45,7 @@ def test_every_job_can_be_imported_and_has_a_queue_that_workers_serve():
         assert job.queue in QUEUES, job.path
 
 
+@pytest.mark.nightly
 def test_the_migrations_say_what_the_models_say(db):
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 

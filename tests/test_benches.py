@@ -36,6 +36,7 @@ def docs(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.nightly
 def test_a_table_is_written_between_its_marks_with_revision_and_day(benches, docs):
     assert benches.main(["--share", "0.001", "--only", "reading", "--write"], docs=docs) == 0
     text = docs.read_text()

@@ -142,6 +142,7 @@ def _stop(demo: Demo, var: Path, number: signal.Signals = signal.SIGINT) -> None
     assert _ended(servers)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_demo_imports_matches_serves_and_stops_everything_it_started(var, site):
     migrated.copy_to(var)
@@ -215,7 +216,7 @@ def test_a_port_in_use_is_said_before_anything_starts(site):
         assert f"Port {port} cannot be used" in _refusal(site, port)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "environment",
     [

@@ -143,6 +143,7 @@ def user(cluster: Path) -> Iterator[Callable[..., User]]:
         last.leave()
 
 
+@pytest.mark.nightly
 def test_two_processes_share_the_servers_and_the_last_one_out_stops_them(user):
     first, second = user(), user()
     servers = first.servers()
@@ -153,6 +154,7 @@ def test_two_processes_share_the_servers_and_the_last_one_out_stops_them(user):
     assert _gone(servers.pids)
 
 
+@pytest.mark.nightly
 def test_a_killed_process_keeps_nobody_from_stopping_the_servers(user):
     killed, other = user(), user()
     servers = killed.servers()
@@ -213,6 +215,7 @@ def test_the_data_stay_when_the_servers_stop(user):
     reader.leave()
 
 
+@pytest.mark.nightly
 def test_a_connection_has_pgvector_to_create(user):
     one = user("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")
     assert one.servers().rows == [[1]]
@@ -314,6 +317,7 @@ def test_without_a_wheel_for_postgresql_the_message_says_what_to_set(without_whe
         embedded.start_postgres(tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_folder_too_deep_for_a_socket_gets_one_in_the_temporary_folder(tmp_path):
     deep = tmp_path / ("deep" * 30)
     assert len(str(embedded.redis_socket(deep))) <= 100

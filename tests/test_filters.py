@@ -48,6 +48,7 @@ def chosen(markup: str, field: str) -> str:
     return marked[1]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("place", "field", "value"), CHOICES)
 def test_a_filter_shows_what_the_address_says(page, place, field, value):
     assert chosen(page(place, **{field: value}), field) == value

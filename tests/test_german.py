@@ -45,6 +45,7 @@ def test_every_page_opens_in_german(furnished, manager, client_for, redis_server
             assert b'<html lang="de"' in german.content, url
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", FILES)
 def test_files_for_machines_are_the_same_in_every_language(name, furnished, manager, client_for):  # noqa: F811
     client = client_for(manager)
@@ -63,6 +64,7 @@ NO_WORDS_OF_OURS = re.compile(
 )
 
 
+@pytest.mark.nightly
 def test_the_queue_says_nothing_in_english_to_who_reads_german(edge, editor, client_for):  # noqa: F811
     client, url = client_for(editor), reverse("queue", args=[edge.project.slug])
     english, german = client.get(url).text, client.get(url, headers=GERMAN).text
@@ -70,6 +72,7 @@ def test_the_queue_says_nothing_in_english_to_who_reads_german(edge, editor, cli
     assert {text for text in same if WORDS.search(NO_WORDS_OF_OURS.sub("", text))} == set()
 
 
+@pytest.mark.nightly
 def test_numbers_and_days_are_written_as_the_language_writes_them(edge, editor, client_for):  # noqa: F811
     client, url = client_for(editor), reverse("queue", args=[edge.project.slug])
     english, german = client.get(url).text, client.get(url, headers=GERMAN).text
@@ -105,6 +108,7 @@ def same(english: str, german: str) -> set[str]:
     return {text for text in said(english) & said(german) if WORDS.search(OF_IMPORTS.sub("", text))}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", CRAWLED)
 def test_the_import_form_and_its_preview_say_nothing_in_english(kind, project, manager, client_for):
     client, url = client_for(manager), reverse("import", args=[project.slug])
@@ -115,6 +119,7 @@ def test_the_import_form_and_its_preview_say_nothing_in_english(kind, project, m
     assert same(client.get(preview).text, client.get(preview, headers=GERMAN).text) == set()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
@@ -131,6 +136,7 @@ def test_a_file_that_does_not_fit_is_refused_in_german(content, kind, project, m
     assert english_in(said(answer.text) & said(client.get(answer.request["PATH_INFO"]).text)) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.MATCH, RunKind.EMBED])
 def test_the_page_of_a_run_says_nothing_in_english(kind, project, manager, client_for):
     from tests.linker.reports.test_german_reports import filled

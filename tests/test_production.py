@@ -51,7 +51,7 @@ def start(door: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("door", DOORS)
 def test_no_door_opens_without_a_key_of_ones_own(door):
     ended = start(door)
@@ -68,7 +68,7 @@ def test_gunicorn_refuses(what):
     assert "Listening at" not in ended.stdout
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_command_refuses_in_one_sentence(what):
     ended = start("manage.py run_workers", **REFUSED[what])
@@ -77,6 +77,7 @@ def test_a_command_refuses_in_one_sentence(what):
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.nightly
 def test_gunicorn_serves_with_a_key_of_ones_own():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

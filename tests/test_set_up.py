@@ -70,6 +70,7 @@ def test_a_command_before_migrate_says_to_run_it(servers, command):
     assert "./manage.py migrate" in lines[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [

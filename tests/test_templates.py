@@ -101,6 +101,7 @@ def test_what_holds_for_every_template(rule, found):
     assert {name(path): wrong for path in templates() if (wrong := found(read(path)))} == {}
 
 
+@pytest.mark.nightly
 def test_every_template_compiles():
     for path in templates():
         get_template(name(path))

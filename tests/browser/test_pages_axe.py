@@ -254,6 +254,7 @@ def test_nothing_is_found_on_the_way_in_and_on_the_page_of_mails(
     assert {state: one for state, one in found.items() if one} == {}
 
 
+@pytest.mark.nightly
 def test_a_double_click_makes_one_rule_and_a_mistake_is_in_sight(page, at, full, manager, sign_in):
     sign_in(manager)
     page.set_viewport_size({"width": 390, "height": 700})

@@ -63,6 +63,7 @@ def site(project):
     return project
 
 
+@pytest.mark.nightly
 def test_every_page_is_readable_fits_its_window_and_breaks_no_policy(site, manager, sign_in, live_server, page):
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -83,6 +84,7 @@ def test_every_page_is_readable_fits_its_window_and_breaks_no_policy(site, manag
     assert complaints == []
 
 
+@pytest.mark.nightly
 def test_one_signs_in_by_the_form_lands_where_one_wanted_to_go_and_sees_what_one_may_open(site, live_server, page):
     viewer = make_member(site, "viewer")
     page.goto(f"{live_server.url}/p/{site.slug}/runs/")
@@ -116,6 +118,7 @@ def test_the_menu_of_a_narrow_screen_opens_on_demand(site, manager, sign_in, liv
     page.wait_for_url("**/pages/")
 
 
+@pytest.mark.nightly
 def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(site, manager, sign_in, live_server, page):
     sign_in(manager)
     for path in ("", "pages/", "settings/tiers/"):
@@ -167,6 +170,7 @@ def test_a_session_that_ends_while_a_run_is_watched_leads_to_the_sign_in_page(
     assert page.get_by_label("Password").count() == 1
 
 
+@pytest.mark.nightly
 def test_forms_answer_while_one_chooses_and_types(site, manager, sign_in, live_server, page):
     sign_in(manager)
     page.goto(f"{live_server.url}/p/{site.slug}/match/")
@@ -185,6 +189,7 @@ def test_forms_answer_while_one_chooses_and_types(site, manager, sign_in, live_s
     page.locator("#matches").get_by_text("Finds 1 of 3 pages").wait_for()
 
 
+@pytest.mark.nightly
 def test_the_settings_work_without_javascript(site, manager, client_for, live_server, browser):
     context = browser.new_context(java_script_enabled=False)
     session = client_for(manager).cookies["sessionid"].value
@@ -201,6 +206,7 @@ def test_the_settings_work_without_javascript(site, manager, client_for, live_se
     context.close()
 
 
+@pytest.mark.nightly
 def test_the_explanation_of_a_word_closes_when_the_focus_moves_on(site, manager, sign_in, live_server, page):
     sign_in(manager)
     page.goto(f"{live_server.url}/p/{site.slug}/queue/")
@@ -219,6 +225,7 @@ def test_the_explanation_of_a_word_closes_when_the_focus_moves_on(site, manager,
     expect(notes.nth(1)).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_nothing_is_squeezed_or_out_of_sight_on_a_phone(site, manager, sign_in, live_server, page):
     name = "Most links to a page with the same anchor"
     record(site, ChangeKind.PROJECT, user=manager, after={name: "https://www.shop.example"})

@@ -142,6 +142,7 @@ def test_the_list_without_a_source(looked_at, project):
     assert looked_at("sources/", "empty") == []
 
 
+@pytest.mark.nightly
 def test_the_form_of_a_schedule_shows_the_fields_of_the_chosen_rhythm(page, looked_at, project):
     looked_at("schedules/", "rhythm-off")
     fields = ("time", "weekday", "cron", "whole_site")

@@ -18,6 +18,7 @@ FINDINGS = """async () => {
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.nightly
 def test_a_bound_is_moved_by_keys_and_pointer_its_figures_follow_and_saving_can_be_undone(
     project, manager, sign_in, live_server, page
 ):

@@ -31,6 +31,7 @@ def without(site: Site, hidden: np.ndarray) -> Site:
     return replace(site, links=Links(site.links.src[keep], site.links.dst[keep], anchors))
 
 
+@pytest.mark.nightly
 def test_hidden_links_come_back_and_carry_the_editors_words() -> None:
     site = made_site()
     hidden = np.random.default_rng(0).random(len(site.links)) < 0.2
@@ -55,6 +56,7 @@ def test_hidden_links_come_back_and_carry_the_editors_words() -> None:
     assert np.mean([text == site.h1s[target] for text, (_, target) in zip(said, found, strict=True)]) > 0.9
 
 
+@pytest.mark.nightly
 def test_the_same_input_gives_the_same_output() -> None:
     site = made_site()
     one, two = rank_site(site, SMALL), rank_site(site, SMALL)
@@ -83,6 +85,7 @@ def test_features_do_not_see_links_that_are_hidden() -> None:
     assert np.array_equal(one.features, two.features)
 
 
+@pytest.mark.nightly
 def test_training_never_proposes_a_visible_link_and_counts_its_labels() -> None:
     site = checked(made_site())
     options = TrainOptions(rounds=20, threads=1)
@@ -100,6 +103,7 @@ def test_training_never_proposes_a_visible_link_and_counts_its_labels() -> None:
     assert probability.max() <= 1
 
 
+@pytest.mark.nightly
 def test_the_ranker_beats_chance_by_far_and_says_how_well() -> None:
     ranked = rank_site(made_site(), SMALL)
     assert ranked.quality is not None
@@ -107,6 +111,7 @@ def test_the_ranker_beats_chance_by_far_and_says_how_well() -> None:
     assert 0 < ranked.quality.found <= ranked.quality.hidden
 
 
+@pytest.mark.nightly
 def test_links_rejects_and_forbidden_pairs_are_not_proposed() -> None:
     site = made_site()
     site = replace(site, forbidden=Pairs(np.array([0]), np.array([1])), rejected=Pairs(np.array([2]), np.array([3])))
@@ -118,6 +123,7 @@ def test_links_rejects_and_forbidden_pairs_are_not_proposed() -> None:
     assert all(source != target for source, target in proposed)
 
 
+@pytest.mark.nightly
 def test_only_donors_give_and_only_targets_receive() -> None:
     site = made_site()
     source, target = np.arange(120) % 2 == 0, np.arange(120) % 3 == 0
@@ -126,6 +132,7 @@ def test_only_donors_give_and_only_targets_receive() -> None:
     assert target[ranked.pairs.target].all()
 
 
+@pytest.mark.nightly
 def test_generators_can_be_switched_off_and_bounded() -> None:
     site = made_site()
     only = rank_site(site, replace(SMALL, generators=("nearest",), pool=5))
@@ -133,6 +140,7 @@ def test_generators_can_be_switched_off_and_bounded() -> None:
     assert np.bincount(only.pairs.source).max() <= 5
 
 
+@pytest.mark.nightly
 def test_without_links_the_formula_ranks() -> None:
     ranked = rank_site(without(made_site(), np.ones(len(made_site().links), dtype=bool)), SMALL)
     assert ranked.ranker == "formula"
@@ -150,6 +158,7 @@ def test_links_that_all_stand_on_one_page_can_be_learned_from() -> None:
     assert np.isfinite(ranked.probability).all()
 
 
+@pytest.mark.nightly
 def test_accepts_alone_do_not_teach_that_everything_is_right() -> None:
     site = made_site()
     once = {(s, t) for s, t in zip(site.links.src.tolist(), site.links.dst.tolist(), strict=True) if s != t}
@@ -182,6 +191,7 @@ def bare(**changes: object) -> Site:
     return replace(without(made_site(40), np.ones(len(made_site(40).links), dtype=bool)), **changes)  # type: ignore[arg-type]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     "site",
     [

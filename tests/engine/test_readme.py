@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 ENGINE = ROOT / "linker" / "engine"
 README = (ENGINE / "README.md").read_text(encoding="utf-8")
@@ -26,6 +28,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_the_example_prints_what_the_readme_says_and_loads_nothing_of_the_application() -> None:
     loaded = f"import sys\nprint([name for name in {APPLICATION} if name in sys.modules])"
     assert run(f"{block('python')}\n{loaded}") == f"{block('text')}[]\n"

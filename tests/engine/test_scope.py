@@ -30,7 +30,7 @@ def values(ranked: Ranked) -> dict[tuple[int, int], float]:
     return dict(zip(pairs, ranked.probability.tolist(), strict=True))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", ["learned", "formula"])
 @pytest.mark.parametrize("levels_up", [0, 1])
 def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(ranking, levels_up):
@@ -48,6 +48,7 @@ def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(ranking,
         assert (source == page).sum() >= min(len(open_), 8)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", ["learned", "formula"])
 def test_what_is_said_of_a_pair_is_what_is_said_of_it_on_the_whole_site(ranking):
     options = replace(SMALL, ranking=ranking)
@@ -72,6 +73,7 @@ def test_the_nearest_by_words_lie_within():
     assert (pages != found.indices).all()
 
 
+@pytest.mark.nightly
 def test_a_ranker_learns_from_all_donors_whichever_are_asked_about():
     few = np.zeros(120, dtype=bool)
     few[[3, 40]] = True

@@ -57,6 +57,7 @@ def assert_same(one: Ranked, two: Ranked) -> None:
     assert one.why(3) == two.why(3)
 
 
+@pytest.mark.nightly
 def test_slices_of_any_size_give_the_same_pairs_and_anchors() -> None:
     whole = ranked(OPTIONS.ranking)
     small = Limits(sources=17, mentions=11, sums=13, characters=1, examples=1000)

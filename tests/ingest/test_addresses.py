@@ -21,6 +21,7 @@ def imported(project, tmp_path, header, rows, **options) -> list[str]:
     return sorted(Page.objects.filter(project=project).values_list("url", flat=True))
 
 
+@pytest.mark.nightly
 def test_a_column_of_encoded_addresses_that_is_empty_throughout_is_passed_over(project, tmp_path):
     header = ("Address", "Title 1", "URL Encoded Address")
     rows = [(f"{SITE}/{n}", f"Page {n}", "") for n in range(3)]

@@ -58,6 +58,7 @@ def test_a_wrong_header_is_answered_with_the_columns_there_are(project, tmp_path
         assert "--map url=COLUMN" in refused(project, path)
 
 
+@pytest.mark.nightly
 def test_bytes_that_are_not_utf8_are_found_by_line_even_far_down(project, tmp_path):
     rows = "".join(f"{SITE}/{n},Page {n}\n" for n in range(40_000))
     path = tmp_path / "crawl.csv"
@@ -65,6 +66,7 @@ def test_bytes_that_are_not_utf8_are_found_by_line_even_far_down(project, tmp_pa
     assert "line 40,002: The byte 0xFC is not UTF-8" in refused(project, path)
 
 
+@pytest.mark.nightly
 def test_another_encoding_is_guessed_in_the_message_and_taken_when_it_is_named(project, tmp_path):
     text = HEAD + "".join(f"{SITE}/{n},Größe und Übergröße für große Füße\n" for n in range(30))
     path = tmp_path / "crawl.csv"
@@ -161,6 +163,7 @@ def test_the_zeros_at_the_end_of_a_long_file_are_named_and_not_the_length_of_the
     assert f"line 502: {ZEROS}" in refused(project, path)
 
 
+@pytest.mark.nightly
 def test_a_zip_file_cut_off_or_damaged_says_so(project, tmp_path):
     whole = tmp_path / "whole.zip"
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -175,6 +178,7 @@ def test_a_zip_file_cut_off_or_damaged_says_so(project, tmp_path):
     assert "damaged" in refused(project, damaged)
 
 
+@pytest.mark.nightly
 def test_a_zip_bomb_is_refused_by_its_ratio(project, tmp_path):
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("pages.csv", "w") as member:
@@ -184,6 +188,7 @@ def test_a_zip_bomb_is_refused_by_its_ratio(project, tmp_path):
     assert "zip bomb" in refused(project, path)
 
 
+@pytest.mark.nightly
 def test_a_packed_file_of_a_single_endless_line_is_refused(project, tmp_path):
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wb") as file:
@@ -195,6 +200,7 @@ def test_a_packed_file_of_a_single_endless_line_is_refused(project, tmp_path):
     assert "longer than" in message
 
 
+@pytest.mark.nightly
 def test_a_file_too_large_unpacked_is_refused(project, tmp_path, settings):
     settings.UNPACKED_MAX_MB = 1
     path = tmp_path / "crawl.csv.gz"
@@ -244,6 +250,7 @@ def test_a_cell_without_end_does_not_fill_the_memory(project, tmp_path):
     assert "longer than" in message
 
 
+@pytest.mark.nightly
 def test_an_error_far_down_leaves_an_earlier_import_as_it_was(project, tmp_path):
     services.import_file(project, "pages", write_pages(tmp_path / "good.csv", "/a", "/b"))
     before = list(Page.objects.order_by("pk").values())

@@ -101,6 +101,7 @@ def test_utf16_chosen_for_another_file_is_a_sentence(tmp_path):
 # ---------------------------------------------------------------------------------------------------------- archives
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_damaged_member_is_a_sentence_and_a_whole_one_is_read(project, tmp_path, method):
     packed = zipped(HEAD + b"".join(f"{SITE}/{n},{n * n}\n".encode() for n in range(3_000)), method)
@@ -152,6 +153,7 @@ def test_blank_lines_without_end_are_refused(project, tmp_path):
     assert "line " in message
 
 
+@pytest.mark.nightly
 def test_a_row_of_lines_without_end_is_refused_by_its_line(project, tmp_path):
     cell = '"' + "a line of a cell\n" * 250_000 + '",'
     message = refused_by_import(
@@ -265,6 +267,7 @@ def test_json_that_the_database_cannot_hold_is_one_cell_left_out(project, tmp_pa
     assert Category.objects.count() == 0
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("column", "cell"),
     [

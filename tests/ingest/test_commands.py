@@ -20,6 +20,7 @@ from tests.ingest.files import LINK_HEADER, SITE, link, write, write_pages
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.nightly
 def test_pages_then_links_are_imported_and_reported(project, tmp_path):
     ended = manage("import_pages", "shop", write_pages(tmp_path / "internal_html.csv", "/a", "/b"))
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -41,6 +42,7 @@ def test_pages_then_links_are_imported_and_reported(project, tmp_path):
     }
 
 
+@pytest.mark.nightly
 def test_queries_are_imported_and_cannot_shrink(project, tmp_path):
     manage("import_pages", "shop", write_pages(tmp_path / "internal_html.csv", "/a"))
     rows = [("tents", f"{SITE}/a", "30"), ("stoves", f"{SITE}/b", "3")]
@@ -80,6 +82,7 @@ def test_an_import_whose_output_is_read_no_further_is_made_and_ends_quietly(proj
     assert Page.objects.count() == 2
 
 
+@pytest.mark.nightly
 def test_an_import_that_fails_says_so_where_its_output_is_not_read(project, tmp_path):
     path = write(tmp_path / "internal_html.csv", ("Address", "Title 1"), [("https://other.example/", "A")])
     status, error = manage_into_a_pipe_that_nobody_reads("import_file", "pages", "shop", path, unbuffered=False)
@@ -88,6 +91,7 @@ def test_an_import_that_fails_says_so_where_its_output_is_not_read(project, tmp_
     assert "BrokenPipe" not in error
 
 
+@pytest.mark.nightly
 def test_columns_are_mapped_on_the_command_line(project, tmp_path):
     path = write(tmp_path / "cms.csv", ("Wo", "Was", "Mehr"), [(f"{SITE}/a", "One", "Two")])
     ended = manage("import_pages", "shop", path, "--map", "url=Wo", "--map", "body=Was", "--map", "body=Mehr")
@@ -95,6 +99,7 @@ def test_columns_are_mapped_on_the_command_line(project, tmp_path):
     assert Page.objects.get().body == "One\n\nTwo"
 
 
+@pytest.mark.nightly
 def test_commands_say_what_a_file_is_and_put_a_prefix_before_handles(project, tmp_path):
     header = ("Handle", "Title", "Body (HTML)", "Option1 Name", "Variant Price", "Status")
     path = write(tmp_path / "products.csv", header, [("lite", "Lite", "<p>Light</p>", "Title", "12.00", "active")])
@@ -134,6 +139,7 @@ def test_wrong_usage_ends_with_two(project, tmp_path):
     assert "field=Column" in ended.stderr
 
 
+@pytest.mark.nightly
 def test_the_shrink_guard_is_lifted_by_its_option(project, tmp_path):
     manage("import_pages", "shop", write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(25)]))
     part = write_pages(tmp_path / "b.csv", "/1")

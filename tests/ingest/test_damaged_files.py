@@ -114,6 +114,7 @@ def test_the_reader(tmp_path):
     figures.show("Read")
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_the_line_of_the_damage(tmp_path):
     """Whether the file is refused or the row is listed as left out: the line is the damaged row's, past cells with line
@@ -167,6 +168,7 @@ def read_all(project: Project, path: Path, file: DamagedFile) -> tuple[str, int,
         return "", 0, str(error)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_view(tmp_path, redis_server):
     """Upload, preview, start and the run itself: no 500, no file, page, category, link or query of a refused one."""

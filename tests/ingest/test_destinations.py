@@ -182,6 +182,7 @@ def queries_end(project, tmp_path) -> dict[str, str]:
     return {query: short(url) for query, url in SearchQuery.objects.values_list("query", "page__url")}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("ends_of", [links_end, links_end_row_by_row, traffic_ends, queries_end])
 def test_links_traffic_and_queries_end_at_the_same_page(site, tmp_path, ends_of):
     found = ends_of(site, tmp_path)
@@ -189,6 +190,7 @@ def test_links_traffic_and_queries_end_at_the_same_page(site, tmp_path, ends_of)
     assert found == {address: end for address, end in ENDS.items() if end is not None}
 
 
+@pytest.mark.nightly
 def test_an_indexable_page_keeps_its_links_and_gives_its_numbers_to_its_canonical(site, tmp_path):
     """A link that counted for the canonical would be suggested again: the page is an acceptor of its own."""
     assert links_end(site, tmp_path)["/shown"] == "/shown"
@@ -266,6 +268,7 @@ def test_canonicals_move_nothing_to_a_page_that_is_gone_and_ends_are_ends(redire
             assert redirects.get(end, end) == end
 
 
+@pytest.mark.nightly
 def test_a_chain_as_long_as_the_site_is_followed_to_its_end():
     n = 200_000
     pages = (KnownPage(page, "", str(page + 1), "", False, False) for page in range(1, n))
@@ -274,6 +277,7 @@ def test_a_chain_as_long_as_the_site_is_followed_to_its_end():
     assert (found.end == n).all()
 
 
+@pytest.mark.nightly
 def test_where_a_million_pages_lead_is_held_in_few_bytes_a_page():
     n = 100_000
     pages = (KnownPage(page, "", "", str(page // 2 + 1), False, page % 3 == 0) for page in range(1, n))

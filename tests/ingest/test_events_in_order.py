@@ -44,6 +44,7 @@ def test_events_happen_in_the_order_of_their_times(project, tmp_path):
     assert kinds == [("merged", b.pk), ("restored", None), ("redirected", c.pk)]
 
 
+@pytest.mark.nightly
 def test_of_one_time_in_the_order_of_the_file_and_a_second_time_changes_nothing(project, tmp_path):
     make_page(project, "/a")
     rows = ["removed,/b,,2026-01-01", "changed,/a,,2026-01-01", "moved,/a,/b,2026-01-01", "created,/a,,2026-01-01"]
@@ -83,6 +84,7 @@ def test_two_pages_swap_their_addresses(project, tmp_path):
     assert set(PageAddress.objects.values_list("page", "url")) == {(a.pk, f"{SITE}/c")}
 
 
+@pytest.mark.nightly
 def test_two_pages_swap_their_addresses_over_two_crawls(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""), ("/b", "200", ""))
     a, b = (Page.objects.get(url=SITE + path) for path in ("/a", "/b"))
@@ -114,6 +116,7 @@ def test_a_page_moves_back_to_its_old_address(project, tmp_path):
     assert PageAddress.objects.get().url == f"{SITE}/b"
 
 
+@pytest.mark.nightly
 def test_a_crawl_moves_a_page_back_to_its_old_address(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""))
     crawl(project, tmp_path, ("/a", "301", "/b"), ("/b", "200", ""))
@@ -143,6 +146,7 @@ def test_what_is_older_than_the_address_of_a_page_is_not_of_that_page(project, t
     assert state("/a") == ("live", None)
 
 
+@pytest.mark.nightly
 def test_a_redirect_to_another_site_leads_nowhere(project, tmp_path):
     a, s = make_page(project, "/a"), make_page(project, "/s")
     edge = make_edge(project, s, a)
@@ -154,6 +158,7 @@ def test_a_redirect_to_another_site_leads_nowhere(project, tmp_path):
     assert PageEvent.objects.get().new_url == "https://elsewhere.example/"
 
 
+@pytest.mark.nightly
 def test_a_redirect_to_a_page_that_is_gone_waits_until_it_is_back(project, tmp_path, editor):
     a, _b, s = (make_page(project, path) for path in ("/a", "/b", "/s"))
     edge = make_edge(project, s, a)
@@ -167,6 +172,7 @@ def test_a_redirect_to_a_page_that_is_gone_waits_until_it_is_back(project, tmp_p
     assert (*pair(edge), edge.stale) == ("/s", "/b", "accepted", False)
 
 
+@pytest.mark.nightly
 def test_a_crawl_that_shows_a_redirect_to_no_page_of_the_project(project, tmp_path):
     others = [("/s", "200", ""), ("/t", "200", "")]
     crawl(project, tmp_path, ("/a", "200", ""), *others)
@@ -183,6 +189,7 @@ def test_a_crawl_that_shows_a_redirect_to_no_page_of_the_project(project, tmp_pa
     assert project.pages.count() == 3
 
 
+@pytest.mark.nightly
 def test_a_circle_of_redirects_leaves_pages_as_they_were(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""), ("/b", "200", ""), ("/c", "200", ""))
 
@@ -212,6 +219,7 @@ def canonicals(project, tmp_path, *rows: tuple[str, str]):
     return services.import_file(project, "pages", file, allow_shrink=True)
 
 
+@pytest.mark.nightly
 def test_a_page_that_begins_to_name_another_as_its_canonical_is_merged(project, tmp_path):
     own = [("/a", "/a"), ("/b", "/b"), ("/s", "/s")]
     canonicals(project, tmp_path, *own)
@@ -228,6 +236,7 @@ def test_a_page_that_begins_to_name_another_as_its_canonical_is_merged(project, 
     assert state("/a") == ("live", None)
 
 
+@pytest.mark.nightly
 def test_a_canonical_that_a_page_always_named_is_no_merger(project, tmp_path):
     canonicals(project, tmp_path, ("/a", "/b"), ("/b", "/b"))
     canonicals(project, tmp_path, ("/a", "/b"), ("/b", "/b"))
@@ -235,6 +244,7 @@ def test_a_canonical_that_a_page_always_named_is_no_merger(project, tmp_path):
     assert state("/a") == ("live", None)
 
 
+@pytest.mark.nightly
 def test_pages_that_change_places_as_each_others_canonical_stay_what_they_were(project, tmp_path):
     canonicals(project, tmp_path, ("/a", "/a"), ("/b", "/b"))
     canonicals(project, tmp_path, ("/a", "/b"), ("/b", "/a"))
@@ -242,6 +252,7 @@ def test_pages_that_change_places_as_each_others_canonical_stay_what_they_were(p
     assert (state("/a"), state("/b")) == (("live", None), ("live", None))
 
 
+@pytest.mark.nightly
 def test_what_a_match_finds_for_a_page_that_was_merged_meanwhile_follows_it(project):
     pages = [make_page(project, path, body="Some words about tents. " * 9) for path in ("/a", "/b", "/c")]
     for page in pages:

@@ -27,18 +27,20 @@ def moved(project):
     return page
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", [f"{SITE}/stove", "/stove", "shop.example/stove/", "http://www.shop.example/stove"])
 def test_why_not_finds_a_page_by_a_former_address(project, moved, address):
     assert find_page(project, address) == moved
 
 
+@pytest.mark.nightly
 def test_an_address_that_is_another_page_by_now_is_that_page(project, moved):
     tell("created", f"{SITE}/stove", "--at", "2026-03-04")
 
     assert find_page(project, "/stove").url == f"{SITE}/stove"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", ["stove", f"{SITE}/stove", "cooker", "gas burner"])
 def test_the_queue_is_searched_by_former_addresses(project, moved, words):
     found = QueueFilter.from_query({"q": words}).queryset(project)
@@ -46,6 +48,7 @@ def test_the_queue_is_searched_by_former_addresses(project, moved, words):
     assert [edge.target for edge in found] == [moved]
 
 
+@pytest.mark.nightly
 def test_the_list_of_pages_is_searched_by_them_and_shows_states_with_their_dates(project, moved, viewer, client_for):
     client = client_for(viewer)
 
@@ -76,6 +79,7 @@ def test_links_and_numbers_of_former_addresses_are_those_of_the_page(project, mo
     assert moved.queries.get().clicks == 3
 
 
+@pytest.mark.nightly
 def test_authority_of_a_former_address_is_that_of_the_page(project, moved, tmp_path):
     services.import_file(project, "pages", write(tmp_path, f"url,authority\n{SITE}/stove,5\n", name="authority.csv"))
 
@@ -83,6 +87,7 @@ def test_authority_of_a_former_address_is_that_of_the_page(project, moved, tmp_p
     assert moved.authority == 5
 
 
+@pytest.mark.nightly
 def test_the_command_answers_why_not_for_a_former_address(project, moved, capsys):
     call_command("why_not", "shop", "/donor", "/stove")
 

@@ -73,6 +73,7 @@ def test_an_upload_that_finds_no_room_is_refused_with_a_sentence(
     assert answer.status_code == 302
 
 
+@pytest.mark.nightly
 def test_a_list_of_rows_left_out_that_finds_no_room_does_not_cost_the_import(
     project, manager, client_for, settings, small_disk
 ):
@@ -112,6 +113,7 @@ def small_tablespace(transactional_db, small_disk) -> Iterator[Path]:
         cursor.execute("DROP TABLESPACE small")
 
 
+@pytest.mark.nightly
 def test_a_database_whose_disk_is_full_fails_the_run_with_a_sentence(project, tmp_path, small_tablespace):
     path = tmp_path / "crawl.csv"
     path.write_bytes(crawl(60_000))
@@ -128,6 +130,7 @@ def test_a_database_whose_disk_is_full_fails_the_run_with_a_sentence(project, tm
     assert not Category.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_run_whose_end_finds_no_room_is_ended_by_the_sweep_as_soon_as_there_is(
     project, redis_server, small_tablespace
 ):

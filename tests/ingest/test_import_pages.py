@@ -105,6 +105,7 @@ def test_an_upload_over_the_limit_is_refused(project, manager, client_for, setti
     assert not Upload.objects.exists()
 
 
+@pytest.mark.nightly
 def test_the_preview_of_a_file_of_many_columns_stays_small(project, manager, client_for):
     upload = upload_of(project, ("Address", *(["x"] * 1_497), "Title", "Note"), [(f"{SITE}/a", *(["v"] * 1_499))])
     text = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).text
@@ -116,6 +117,7 @@ def test_the_preview_of_a_file_of_many_columns_stays_small(project, manager, cli
     assert '<option value="[&quot;Title&quot;]" selected>Title</option>' in text
 
 
+@pytest.mark.nightly
 def test_the_preview_of_a_file_of_few_columns_offers_them_all(project, manager, client_for):
     upload = upload_of(project, ("Address", *(f"x {n}" for n in range(150))), [(f"{SITE}/a", *(["v"] * 150))])
     text = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).text
@@ -145,6 +147,7 @@ def test_another_choice_of_column_shows_its_values_and_starts_nothing(project, m
     assert not Run.objects.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_confirming_imports_with_the_chosen_columns_and_remembers_them(project, manager, client_for, run_jobs):
     client = client_for(manager)
@@ -170,6 +173,7 @@ def test_confirming_imports_with_the_chosen_columns_and_remembers_them(project, 
     assert b"3,Address,The address is not an http or https URL,nowhere" in b"".join(skipped.streaming_content)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_an_import_that_fails_says_why_on_its_run_and_loads_nothing(project, manager, client_for, run_jobs):
     rows = csv_text(("Address", "Title"), [(f"{SITE}/{n}", "T") for n in range(100)]) + '"cut off'
@@ -198,6 +202,7 @@ def test_a_second_import_of_a_kind_waits_for_the_first(
     assert Run.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_a_required_field_without_a_column_starts_nothing(project, manager, client_for):
     upload = upload_of(project, ("Seite", "Titel"), [("a", "A")], kind="pages")
     address = reverse("import_preview", args=["shop", upload.pk])
@@ -207,6 +212,7 @@ def test_a_required_field_without_a_column_starts_nothing(project, manager, clie
     assert not Run.objects.exists()
 
 
+@pytest.mark.nightly
 def test_the_start_is_offered_once_every_required_field_has_a_column(project, manager, client_for):
     upload = upload_of(project, ("Where", "Title"), [("a tent", "A")], kind="pages")
     client, address = client_for(manager), reverse("import_preview", args=["shop", upload.pk])
@@ -218,6 +224,7 @@ def test_the_start_is_offered_once_every_required_field_has_a_column(project, ma
     assert page.count("Start the import") == 2
 
 
+@pytest.mark.nightly
 def test_the_columns_chosen_are_imported_without_looking_at_their_values_first(project, manager, client_for):
     upload = upload_of(project, ("Where", "Title"), [("a tent", "A")], kind="pages")
     client, address = client_for(manager), reverse("import_preview", args=["shop", upload.pk])
@@ -252,6 +259,7 @@ def test_a_column_that_the_file_lacks_is_no_choice(project, manager, client_for)
     assert not Run.objects.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     "content",
@@ -279,6 +287,7 @@ def test_skipped_rows_that_were_not_written_are_not_found(project, manager, clie
     assert client_for(manager).get(reverse("import_skipped", args=["shop", run.pk])).status_code == 404
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_file_of_queries_is_known_looked_at_and_imported(project, manager, client_for):
     make_page(project, "/a")

@@ -457,6 +457,7 @@ def test_a_known_good_file_says_what_it_is(project, manager, client_for):
     assert 'value="start"' in page
 
 
+@pytest.mark.nightly
 def test_a_table_that_no_import_takes_is_named_and_not_started_unless_told_to(project, manager, client_for):
     upload = upload_of(project, ("Country", *CONSOLE["English"]), [["Germany", *NUMBERS]])
     client = client_for(manager)
@@ -471,6 +472,7 @@ def test_a_table_that_no_import_takes_is_named_and_not_started_unless_told_to(pr
     assert answer.url == reverse("run", args=["shop", Run.objects.get().pk])
 
 
+@pytest.mark.nightly
 def test_links_handed_in_as_pages_are_read_as_links_in_one_click(project, manager, client_for):
     upload = upload_of(project, LINK_HEADER, [link("/a", "/b")], kind="pages")
     client = client_for(manager)
@@ -506,6 +508,7 @@ def test_keywords_of_ahrefs_are_queries_whatever_they_are_handed_in_as(project, 
         assert (">Read it as queries</button>" in compact(page)) == (kind == "pages")
 
 
+@pytest.mark.nightly
 def test_queries_of_no_known_tool_handed_in_as_pages_are_read_as_queries_in_one_click(project, manager, client_for):
     header = ("Keyword", "Position", "URL")
     upload = upload_of(project, header, [("tents", "3", PAGE)], kind="pages")

@@ -58,7 +58,7 @@ def test_a_last_line_without_an_end_is_imported_with_a_warning(project, pages, p
     assert WARNING in said
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-16"])
 @pytest.mark.parametrize("kind", FILES)
@@ -79,6 +79,7 @@ def test_the_end_of_a_text_in_utf_16_is_looked_for_in_its_letters(project, previ
     assert WARNING in preview("pages", FILES["pages"].encode(encoding))
 
 
+@pytest.mark.nightly
 def test_the_line_is_the_last_one_of_a_row_of_several(project, preview, tmp_path):
     path = tmp_path / "export.csv"
     path.write_text(f'Address,Title 1\n{SITE}/a,"Big\ntents"\n{SITE}/b,"Small\nstoves"')
@@ -86,6 +87,7 @@ def test_the_line_is_the_last_one_of_a_row_of_several(project, preview, tmp_path
     assert report_of(project, "pages", path)[0]["open_line"] == 5
 
 
+@pytest.mark.nightly
 def test_the_last_line_of_a_packed_file_is_told_by_the_report(project, preview, tmp_path):
     path = tmp_path / "export.csv.gz"
     path.write_bytes(gzip.compress(FILES["pages"].encode()))
@@ -93,6 +95,7 @@ def test_the_last_line_of_a_packed_file_is_told_by_the_report(project, preview, 
     assert WARNING in report_of(project, "pages", path)[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_command_tells_the_line(project, tmp_path, capsys):
     path = tmp_path / "export.csv"
@@ -102,6 +105,7 @@ def test_the_command_tells_the_line(project, tmp_path, capsys):
     assert "The last line (3) has no line break" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_far_fewer_pages_with_numbers_than_before_are_told(project, tmp_path):
     for n in range(100):
         make_page(project, f"/{n}")

@@ -19,6 +19,7 @@ from tests.follow_ups import follow_up
 SITE = "https://www.fernpeak.example"
 
 
+@pytest.mark.nightly
 def test_the_files_are_what_the_builder_makes(tmp_path):
     build(tmp_path)
     for name in CRAWLS:
@@ -105,6 +106,7 @@ def test_the_crawls_show_every_state_that_a_released_link_can_be_in(site):
     assert (lost.status, lost.regressed) == ("suggested", True)
 
 
+@pytest.mark.nightly
 def test_decisions_that_were_made_are_not_made_again(site, capsys):
     project, crawl = site
     for _time in range(2):

@@ -255,6 +255,7 @@ def in_parts(monkeypatch) -> None:
     monkeypatch.setattr("ingest.kinds.links.stage.HELD_LINKS", 8)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("order", ["by source", "by target", "none"])
 def test_links_come_in_once_and_are_counted_however_the_file_is_ordered(project, tmp_path, monkeypatch, order):
     pages = {f"/{n}": make_page(project, f"/{n}", inlinks=9) for n in range(12)}

@@ -192,6 +192,7 @@ def test_the_form_comes_back_with_the_list_chosen_and_everything_else_as_it_was(
     assert page.context["sides"]["acceptors"].initial["url_pattern"] == "/b"
 
 
+@pytest.mark.nightly
 def test_what_is_no_list_is_said_and_the_form_stays(project, pages, manager, client_for):
     page = sent(client_for(manager), project, "/nowhere\n", threshold="0.7")
     assert "no page for any of its 1 lines" in page.content.decode()

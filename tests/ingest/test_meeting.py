@@ -36,6 +36,7 @@ def test_an_invitation_does_not_wait_for_an_import(project, manager, tmp_path, m
     assert Page.objects.count() == 3, met.first
 
 
+@pytest.mark.nightly
 def test_a_member_is_removed_while_an_import_is_under_way(project, manager, tmp_path, monkeypatch):
     other = make_member(project, "viewer").memberships.get()
     met = meet(
@@ -49,6 +50,7 @@ def test_a_member_is_removed_while_an_import_is_under_way(project, manager, tmp_
     assert Page.objects.count() == 3, met.first
 
 
+@pytest.mark.nightly
 def test_roles_found_beside_an_import_wait_for_it_before_they_hold_the_project(project, tmp_path, monkeypatch):
     again = _import(project, tmp_path)
     again()
@@ -61,6 +63,7 @@ def test_roles_found_beside_an_import_wait_for_it_before_they_hold_the_project(p
     assert list(hubs) == [f"{SITE}/x/a", f"{SITE}/x/b"]
 
 
+@pytest.mark.nightly
 def test_a_rule_on_roles_that_is_added_during_an_import_is_applied_by_a_run(project, manager, tmp_path, monkeypatch):
     again = _import(project, tmp_path)
     again()

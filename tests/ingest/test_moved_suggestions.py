@@ -27,6 +27,7 @@ def behind(project: Project) -> int:
     return sum(edge.section != (edge.source.category_id or 0) for edge in edges)
 
 
+@pytest.mark.nightly
 def test_while_an_import_moves_a_page_others_decide_on_its_suggestions(project: Project, tmp_path: Path):
     donor = make_page(project, "/a", title="A", category=make_category(project, "Old"))
     edge = make_edge(project, donor)

@@ -116,6 +116,7 @@ def imported_trails(project, tmp_path, cells, canonicals=None) -> set[tuple[str,
     return set(map(tuple, Category.objects.values_list("path", flat=True)))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "last",
     [

@@ -56,6 +56,7 @@ def pair(edge) -> tuple[str, str, str]:
     return edge.source.url.removeprefix(SITE), edge.target.url.removeprefix(SITE), edge.status
 
 
+@pytest.mark.nightly
 def test_a_page_found_at_a_new_address_keeps_its_row(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""), ("/other", "200", ""))
     page = Page.objects.get(url=f"{SITE}/a")
@@ -70,6 +71,7 @@ def test_a_page_found_at_a_new_address_keeps_its_row(project, tmp_path):
     assert report["new"] + report["updated"] + report["unchanged"] == 2
 
 
+@pytest.mark.nightly
 def test_files_that_name_the_former_address_mean_the_page(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""), ("/other", "200", ""))
     crawl(project, tmp_path, ("/a", "301", "/b"), ("/b", "200", ""), ("/other", "200", ""))
@@ -81,6 +83,7 @@ def test_files_that_name_the_former_address_mean_the_page(project, tmp_path):
     assert project.pages.count() == 2
 
 
+@pytest.mark.nightly
 def test_a_former_address_that_answers_again_is_a_page_of_its_own(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""))
     crawl(project, tmp_path, ("/a", "301", "/b"), ("/b", "200", ""))
@@ -90,6 +93,7 @@ def test_a_former_address_that_answers_again_is_a_page_of_its_own(project, tmp_p
     assert not PageAddress.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_page_that_redirects_to_another_hands_over_its_suggestions_and_comes_back(project, tmp_path):
     rows = [(path, "200", "") for path in ("/a", "/b", "/s", "/t")]
     crawl(project, tmp_path, *rows)
@@ -116,6 +120,7 @@ def test_a_page_that_redirects_to_another_hands_over_its_suggestions_and_comes_b
     assert not twice.stale
 
 
+@pytest.mark.nightly
 def test_a_page_that_is_not_found_any_more_is_removed_and_its_suggestions_leave(project, tmp_path, editor):
     crawl(project, tmp_path, ("/a", "200", ""), ("/s", "200", ""), ("/t", "200", ""))
     pages = {page.url.removeprefix(SITE): page for page in project.pages.all()}
@@ -134,6 +139,7 @@ def test_a_page_that_is_not_found_any_more_is_removed_and_its_suggestions_leave(
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_what_was_rejected_stays_rejected_for_the_page_that_it_became(project, editor):
     a, b, s = (make_page(project, path) for path in ("/a", "/b", "/s"))
     rejected, opened = make_edge(project, s, a), make_edge(project, s, b)
@@ -146,6 +152,7 @@ def test_what_was_rejected_stays_rejected_for_the_page_that_it_became(project, e
     assert opened.stale
 
 
+@pytest.mark.nightly
 def test_a_link_that_is_out_is_changed_by_the_next_release(project, editor):
     a, b, s = (make_page(project, path) for path in ("/a", "/b", "/s"))
     edge = make_edge(project, s, a)
@@ -164,6 +171,7 @@ def test_a_link_that_is_out_is_changed_by_the_next_release(project, editor):
     assert not Pending.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_changed_address_is_named_by_the_draft_and_by_what_two_releases_are_compared_with(
     project, editor, client_for
 ):
@@ -192,6 +200,7 @@ def test_a_changed_address_is_named_by_the_draft_and_by_what_two_releases_are_co
     assert diffs.counts(project, 0, 2) == diffs.Counts(1, 0, 0, is_all=True)
 
 
+@pytest.mark.nightly
 def test_a_link_to_a_page_that_moved_is_changed_as_well(project, editor):
     a, s = make_page(project, "/a"), make_page(project, "/s")
     edge = make_edge(project, s, a)
@@ -207,6 +216,7 @@ def test_a_link_to_a_page_that_moved_is_changed_as_well(project, editor):
     assert EdgeMove.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_chains_end_at_their_end_and_circles_are_refused(project):
     a, b, c, s = (make_page(project, path) for path in ("/a", "/b", "/c", "/s"))
     edge = make_edge(project, s, a)
@@ -254,6 +264,7 @@ def test_links_of_the_site_lead_where_their_page_does(project):
     assert {link.anchor for link in s.links_out.filter(target=b, missing_since=None)} == {"one", "two"}
 
 
+@pytest.mark.nightly
 def test_the_same_file_twice_changes_nothing(project, tmp_path):
     for path in ("/a", "/b", "/c", "/d"):
         make_page(project, path)
@@ -304,6 +315,7 @@ def test_events_of_another_site_are_refused(project, tmp_path):
         events(project, tmp_path, "removed,https://elsewhere.example/a,,2026-01-01")
 
 
+@pytest.mark.nightly
 def test_events_of_one_project_touch_no_other(project, tmp_path):
     other = make_project("other", base_url=SITE)
     mine, theirs = make_page(project, "/a"), make_page(other, "/a")
@@ -315,6 +327,7 @@ def test_events_of_one_project_touch_no_other(project, tmp_path):
     assert (mine.status, theirs.status) == ("removed", "live")
 
 
+@pytest.mark.nightly
 def test_the_pages_own_screen_and_the_life_of_a_link_tell_of_it(project, viewer, outsider, client_for):
     a, b, s = (make_page(project, path) for path in ("/a", "/b", "/s"))
     edge = make_edge(project, s, a)
@@ -344,6 +357,7 @@ def test_the_command_takes_as_many_addresses_as_the_event_has(project):
     assert not PageEvent.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_refusal_names_the_address_that_it_is_about(project, tmp_path):
     page = make_page(project, "/one")
     with pytest.raises(CommandError, match=f"^{SITE}/nowhere: the address is not a page of the project"):
@@ -358,6 +372,7 @@ def test_a_refusal_names_the_address_that_it_is_about(project, tmp_path):
     assert (row["line"], row["column"], row["address"]) == ("3", "new_url", f"{SITE}/nowhere")
 
 
+@pytest.mark.nightly
 def test_what_a_page_is_already_is_noted_once(project):
     one, other = make_page(project, "/one"), make_page(project, "/other")
     for words in (["removed", other.url], ["redirected", one.url, other.url], ["restored", other.url]):
@@ -369,6 +384,7 @@ def test_what_a_page_is_already_is_noted_once(project):
     assert "is a page of the project now" in tell("created", other.url)  # another page, where the first was
 
 
+@pytest.mark.nightly
 def test_the_command_says_that_a_page_that_moves_keeps_what_it_has(project):
     page = make_page(project, "/old")
     make_edge(project, page, make_page(project, "/b"))

@@ -104,6 +104,7 @@ def test_a_real_crawl_fills_every_field(project, tmp_path):
     assert (report["rows"], report["pages"], report["new"], report["skipped"]) == (1, 1, 1, {})
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("header", "cell", "value"),
     [
@@ -123,6 +124,7 @@ def test_authority_comes_from_the_columns_of_crawlers_and_link_tools(project, tm
     assert page("/a").authority == 12.5
 
 
+@pytest.mark.nightly
 def test_a_table_of_values_adds_to_the_pages_there_are_and_removes_nothing(project, tmp_path):
     services.import_file(project, "pages", write_pages(tmp_path / "crawl.csv", "/a", "/b", **{"Link Score": "5"}))
     rows = [(f"{SITE}/a", "80"), (f"{SITE}/new", "9")]
@@ -174,6 +176,7 @@ def test_internal_all_keeps_pages_redirects_and_errors_but_no_files(project, tmp
     assert (page("/gone").indexable, page("/gone").indexability_status) == (False, "Client Error")
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_encodings_and_delimiters_are_found_out(project, tmp_path, encoding, delimiter):
@@ -193,6 +196,7 @@ def test_rows_that_are_equally_wide_outweigh_a_word_between_commas_of_a_text(tmp
     assert (found.delimiter, found.header_line, len(found.header)) == (";", 1, 4)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_table_in_utf_16_inside_an_archive_is_read(project, tmp_path, encoding, method):
@@ -363,6 +367,7 @@ def test_folders_are_the_last_resort_and_do_not_replace_a_breadcrumb(project, tm
     assert crumbs("/x/y/b") == ["x", "y"]
 
 
+@pytest.mark.nightly
 def test_pages_that_were_missing_and_are_in_the_file_again_came_back(project, tmp_path):
     both = write_pages(tmp_path / "a.csv", "/a", "/b")
     services.import_file(project, "pages", both)
@@ -375,6 +380,7 @@ def test_pages_that_were_missing_and_are_in_the_file_again_came_back(project, tm
 CRUMBS = ("Address", "Title 1", "Breadcrumb_Name 1", "Breadcrumb_Name 2")
 
 
+@pytest.mark.nightly
 def test_breadcrumb_columns_that_no_row_fills_give_way_to_the_folders(project, tmp_path):
     services.import_file(
         project, "pages", write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")])
@@ -469,6 +475,7 @@ def test_vectors_are_found_by_content_made_units_and_kept_in_the_most_common_len
     assert (listed[f"{SITE}/short"]["line"], listed[f"{SITE}/short"]["value"]) == ("4", "59 numbers, not 60")
 
 
+@pytest.mark.nightly
 def test_an_unchanged_vector_is_not_written_again_and_another_length_is_another_model(project, tmp_path):
     def load(length, first=1.0):
         rows = [(f"{SITE}/{n}", "T", vector_text(first, n + 1.0, length=length)) for n in range(3)]
@@ -485,6 +492,7 @@ def test_an_unchanged_vector_is_not_written_again_and_another_length_is_another_
 # --------------------------------------------------------------------------------------------------- again
 
 
+@pytest.mark.nightly
 def test_importing_again_updates_in_place_and_counts_it(project, tmp_path):
     services.import_file(project, "pages", write_pages(tmp_path / "a.csv", "/a", "/b"))
     ids = dict(Page.objects.values_list("canonical_url", "id"))
@@ -502,6 +510,7 @@ def test_importing_again_updates_in_place_and_counts_it(project, tmp_path):
 ODD = ("back\\slash", "tab\tand\nbreak", 'a "quote", {braces}', "NULL", "\\N", "", "é☃", "\\.")
 
 
+@pytest.mark.nightly
 def test_pages_of_a_new_project_are_those_that_come_to_pages_that_are_there(project, tmp_path):
     rows = [
         real_row(
@@ -557,6 +566,7 @@ def test_what_is_left_out_is_listed_by_line(project, tmp_path):
     ]
 
 
+@pytest.mark.nightly
 def test_columns_that_a_file_lacks_keep_what_they_hold(project, tmp_path):
     services.import_file(
         project, "pages", write(tmp_path / "a.csv", REAL_HEADER, [real_row("/a", **{"H1-1": "H", "Content 1": "Text"})])
@@ -565,6 +575,7 @@ def test_columns_that_a_file_lacks_keep_what_they_hold(project, tmp_path):
     assert (page("/a").h1, page("/a").body, page("/a").status_code) == ("H", "Text", 200)
 
 
+@pytest.mark.nightly
 def test_pages_that_are_gone_are_marked_and_come_back(project, tmp_path):
     names = [f"/{n}" for n in range(10)]
     services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *names))
@@ -576,6 +587,7 @@ def test_pages_that_are_gone_are_marked_and_come_back(project, tmp_path):
     assert Page.objects.count() == 10
 
 
+@pytest.mark.nightly
 def test_the_shrink_guard_holds_below_four_fifths_of_twenty_pages_or_more(project, tmp_path):
     names = [f"/{n}" for n in range(20)]
     services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *names))
@@ -657,6 +669,7 @@ def test_hostile_cells_are_kept_as_they_are_and_harm_nothing(project, tmp_path):
     assert (page("/a").title, page("/a").headings, page("/a").body) == (kept, [kept], kept)
 
 
+@pytest.mark.nightly
 def test_projects_do_not_see_each_other_s_pages(project, tmp_path):
     from tests.factories import make_project
 

@@ -29,6 +29,7 @@ def preview_of(upload: Upload) -> str:
     return reverse("import_preview", args=["shop", upload.pk])
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_delimiter_that_was_guessed_wrongly_is_chosen_and_used_by_the_import(project, manager, client_for, run_jobs):
     upload = taken(project, BARS)
@@ -58,6 +59,7 @@ def test_a_start_with_another_delimiter_shows_the_new_columns_first(project, man
     assert not Run.objects.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_a_delimiter_that_makes_the_file_unreadable_changes_nothing_and_keeps_it(project, manager, client_for):
     upload = taken(project, f'Address;Title;Note\n{SITE}/a;x,"B";c\n')
@@ -70,6 +72,7 @@ def test_a_delimiter_that_makes_the_file_unreadable_changes_nothing_and_keeps_it
     assert client.get(address).status_code == 200
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_file_without_a_header_is_doubted_and_read_from_its_first_row(project, manager, client_for, run_jobs):
     upload = taken(project, NO_HEADER)
@@ -107,6 +110,7 @@ def test_names_that_no_column_has_raise_a_doubt(header, doubtful):
     assert doubtful_name(header, registry.known_columns()) == doubtful
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_command_line_takes_a_delimiter_and_a_file_without_a_header(project, tmp_path):
     path = tmp_path / "own.csv"

@@ -106,6 +106,7 @@ def run_page(client, run: Run) -> str:
     return client.get(reverse("run", args=[run.project.slug, run.pk])).content.decode()
 
 
+@pytest.mark.nightly
 def test_a_new_kind_is_in_the_form_the_preview_and_the_run_s_report(
     project, manager, client_for, run_jobs, prices, tmp_path
 ):
@@ -133,6 +134,7 @@ def test_a_new_kind_is_in_the_form_the_preview_and_the_run_s_report(
     assert "1 row" in listed, "with what was left out"
 
 
+@pytest.mark.nightly
 def test_a_new_kind_is_on_the_command_line(project, prices, tmp_path):
     path = write(tmp_path / "prices.csv", ("Page", "Costs"), ROWS)
     out = StringIO()
@@ -153,6 +155,7 @@ def test_after_an_import_of_a_new_kind_the_overview_asks_to_match_again(project,
     assert "Match again" in match.text
 
 
+@pytest.mark.nightly
 def test_a_file_of_a_new_kind_that_is_handed_in_as_pages_is_pointed_to_it(project, prices, manager, client_for):
     upload = upload_of(project, ("URL", "Price"), ROWS, kind="pages")
     shown = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).content.decode()
@@ -211,6 +214,7 @@ def shelves(monkeypatch) -> None:
     monkeypatch.setattr(sources, "SOURCES", (*sources.SOURCES, Shelves()))
 
 
+@pytest.mark.nightly
 def test_a_new_source_is_in_the_form_and_in_the_run_s_report(project, manager, client_for, run_jobs, shelves):
     client = client_for(manager)
     shown = client.get(reverse("import", args=["shop"])).content.decode()
@@ -228,6 +232,7 @@ def test_a_new_source_is_in_the_form_and_in_the_run_s_report(project, manager, c
     assert "1 row could not be used." in run_page(client, run)
 
 
+@pytest.mark.nightly
 def test_a_new_source_is_on_the_command_line(project, shelves):
     out = StringIO()
     call_command("import_file", "pages", "shop", "7", "--from", "shelf", stdout=out)
@@ -247,6 +252,7 @@ def test_without_another_source_the_form_offers_files_alone(project, manager, cl
     assert not Run.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_file_is_a_source_as_any_other(project, tmp_path):
     """What an import makes of rows does not depend on where they came from."""
     rows = [[f"{SITE}/{n}", f"Book {n}"] for n in range(5)]

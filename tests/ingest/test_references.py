@@ -34,6 +34,7 @@ def stored(project) -> tuple[list, list]:
     return list(pages), list(links.values_list("source__url", "target__url", "block"))
 
 
+@pytest.mark.nightly
 def test_a_role_that_must_check_each_row_imports_the_same(project, tmp_path, request):
     sid = transaction.savepoint()
     import_both(project, tmp_path)
@@ -45,6 +46,7 @@ def test_a_role_that_must_check_each_row_imports_the_same(project, tmp_path, req
     assert len(expected[1]) == 2
 
 
+@pytest.mark.nightly
 def test_checks_are_on_again_after_an_import(project, tmp_path):
     import_both(project, tmp_path)
     with connection.cursor() as cursor:

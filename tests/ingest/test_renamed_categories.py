@@ -29,6 +29,7 @@ def ids() -> dict[tuple[str, ...], int]:
     return {tuple(path): pk for path, pk in Category.objects.values_list("path", "pk")}
 
 
+@pytest.mark.nightly
 def test_another_name_is_the_same_category(project, tmp_path):
     crawled(project, tmp_path, BEFORE)
     before = ids()
@@ -55,6 +56,7 @@ def test_what_stands_below_a_renamed_category_goes_with_it(project, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "after",
     [
@@ -72,6 +74,7 @@ def test_pages_that_move_rename_nothing(project, tmp_path, after):
     assert before.items() <= ids().items()
 
 
+@pytest.mark.nightly
 def test_a_category_that_is_split_keeps_its_name(project, tmp_path):
     crawled(project, tmp_path, {"tents": ("Camping",), "stoves": ("Camping",)})
     before = ids()
@@ -80,6 +83,7 @@ def test_a_category_that_is_split_keeps_its_name(project, tmp_path):
     assert before.items() <= ids().items()
 
 
+@pytest.mark.nightly
 def test_of_two_that_become_one_the_larger_gives_its_settings(project, tmp_path):
     crawled(project, tmp_path, {"tents": ("Tents",), "stoves": ("Stoves",)})
     crawled(project, tmp_path, {"tents": ("Tents",), "stoves": ("Stoves",), "poles": ("Tents",)})
@@ -91,6 +95,7 @@ def test_of_two_that_become_one_the_larger_gives_its_settings(project, tmp_path)
     assert ids()["Stoves",] == before["Stoves",]
 
 
+@pytest.mark.nightly
 def test_folders_rename_no_category_that_the_site_has_named(project, tmp_path):
     crawled(project, tmp_path, BEFORE)
     before = ids()

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.django_db
 HEADER = ("Address", "Title 1", "Breadcrumb_Name 1", "Breadcrumb_Name 2")
 
 
+@pytest.mark.nightly
 def test_suggestions_become_and_cease_to_be_sensitive_with_the_category_of_their_pages(project, tmp_path):
     def load(name: str, topic: str) -> None:
         rows = [(f"{SITE}/a", "A", "Shop", "Tents"), (f"{SITE}/b", "B", "Magazine", topic)]
@@ -61,6 +62,7 @@ def match(project: Project) -> None:
     lifecycle.execute(run.pk, run_match)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_nothing_sensitive_leaves_unreviewed_from_the_first_import_on_until_a_manager_dismisses_it(project, tmp_path):
     manager = make_member(project, "manager")
@@ -87,6 +89,7 @@ def test_an_import_shows_what_it_proposed(project, tmp_path):
     assert rows["New rules for sensitive pages, still to check: medical"] == "2"
 
 
+@pytest.mark.nightly
 def test_a_suggestion_that_is_there_already_becomes_sensitive_with_the_titles_of_its_pages(project, tmp_path):
     load(project, tmp_path, "Tents", "Stoves")
     edge = make_edge(project, Page.objects.get(title="Tents"), Page.objects.get(title="Stoves"))

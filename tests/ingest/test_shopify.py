@@ -112,6 +112,7 @@ def test_hostile_markup_takes_linear_time(piece):
     text_of(piece * 500_000)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
@@ -149,6 +150,7 @@ def test_a_shop_in_a_folder_gets_its_own_prefix(project, tmp_path):
     assert Page.objects.get().url == f"{SITE}/de/produkte/zelt"
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_preview_offers_the_handle_with_its_prefix(project, manager, client_for):
     upload = upload_of(project, HEADER, [product("cloud-2", "Cloud 2 tent"), product("cloud-2")])

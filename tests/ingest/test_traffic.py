@@ -147,6 +147,7 @@ def test_traffic_goes_where_redirects_and_canonicals_lead(project, tmp_path):
     assert report["rows_moved"] == 3
 
 
+@pytest.mark.nightly
 def test_traffic_changes_nothing_but_the_numbers(project, tmp_path):
     rows = [
         (f"{SITE}/guides/{n}", f"T {n}", f"Guides > G{n % 3}", ",".join(map(str, range(n, n + 60)))) for n in range(30)
@@ -187,6 +188,7 @@ def undone():
         transaction.set_rollback(True)
 
 
+@pytest.mark.nightly
 @tried(25)
 @given(st.permutations(ROWS))
 def test_the_order_of_a_file_of_traffic_says_nothing(project, pages, tmp_path, rows):
@@ -608,6 +610,7 @@ def test_the_best_row_of_a_crawl_s_several_stands_for_the_page_and_their_clicks_
     assert {row[1] for row in stored(project)} == {"crawl"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("known", "crawled", "kept"),
     [
@@ -645,6 +648,7 @@ def test_the_order_of_a_crawl_says_nothing(project, tmp_path, rows, is_known):
         assert load_crawl(rows) == expected
 
 
+@pytest.mark.nightly
 def test_a_redirect_s_clicks_in_a_crawl_go_where_it_leads(project, tmp_path):
     header = ("Address", "Status Code", "Title 1", "Redirect URL", "Clicks", "Impressions", "Position")
     rows = [
@@ -659,6 +663,7 @@ def test_a_redirect_s_clicks_in_a_crawl_go_where_it_leads(project, tmp_path):
     assert (numbers(project), list(PageTraffic.objects.values())) == ({"/new": (4, 40, 3.5)}, before)
 
 
+@pytest.mark.nightly
 def test_a_later_crawl_with_search_console_replaces_its_own_numbers_alone(project, tmp_path):
     def crawl(*rows):
         return services.import_file(project, "pages", write(tmp_path / "c.csv", ("Address", "Title 1", "Clicks"), rows))
@@ -679,6 +684,7 @@ def test_a_later_crawl_with_search_console_replaces_its_own_numbers_alone(projec
     }
 
 
+@pytest.mark.nightly
 def test_a_file_of_vectors_touches_neither_addresses_nor_categories_nor_what_is_missing(project, tmp_path):
     services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(10)]))
     services.import_file(project, "pages", write_pages(tmp_path / "b.csv", *[f"/{n}" for n in range(9)]))
@@ -717,6 +723,7 @@ def days_from(first, count):
     return [str(first + timedelta(days=n)) for n in range(count)]
 
 
+@pytest.mark.nightly
 def test_the_days_of_search_consoles_chart_are_read_up_to_two_thousand(project, pages, tmp_path):
     rows = [(f"{SITE}/a", "1", "10", "10%", "2")]
     most = days_from(date(2020, 1, 1), 2_000)
@@ -775,6 +782,7 @@ def test_the_preview_refuses_a_written_period_that_is_too_long(project, pages, m
     assert not Run.objects.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_confirming_imports_the_traffic_of_the_period_written(project, pages, manager, client_for, run_jobs, tmp_path):
     client = client_for(manager)

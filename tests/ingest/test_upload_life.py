@@ -47,6 +47,7 @@ def aged(one: Upload, days: int) -> Upload:
     return one
 
 
+@pytest.mark.nightly
 def test_a_refused_upload_leaves_neither_file_nor_row(project, manager, client_for):
     client = client_for(manager)
     for content in (b"", b"%PDF-1.4", b'""\n""\n', "Address,Title\n".encode("utf-16-le")[:-1] + b"\xd8"):

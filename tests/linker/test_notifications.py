@@ -168,6 +168,7 @@ def test_the_words_are_in_the_language_of_who_reads_them(mails, project, maria, 
     assert "fragt Sie" in mails.mails[0]["Subject"]
 
 
+@pytest.mark.nightly
 def test_a_sweep_has_what_is_due_sent_and_no_second_job_waits(
     mails, maria, run_jobs, django_capture_on_commit_callbacks
 ):

@@ -39,6 +39,7 @@ def links(project):
     return make
 
 
+@pytest.mark.nightly
 def test_an_acceptor_that_is_full_is_asked_about_and_its_card_says_so(editor, links):
     first, second, third = links(3)
     assert accept(first, editor).decided
@@ -52,6 +53,7 @@ def test_an_acceptor_that_is_full_is_asked_about_and_its_card_says_so(editor, li
     assert codes(accept(third, editor, "donor_full")) == ["acceptor_full"]
 
 
+@pytest.mark.nightly
 def test_what_an_editor_overrules_is_kept_and_leaves(project, editor, links):
     links(2, status=EdgeStatus.ACCEPTED)
     [third] = links()
@@ -113,6 +115,7 @@ def test_a_donor_and_an_acceptor_that_are_full_are_both_named(project, editor, l
     assert held_of(project) == []
 
 
+@pytest.mark.nightly
 def test_a_decision_asks_as_often_for_one_acceptor_as_for_many(project, editor):
     def asked(acceptors: int) -> int:
         edges = [make_edge(project, anchor=f"words {number} {acceptors}") for number in range(acceptors)]

@@ -46,6 +46,7 @@ def test_full_agreement_is_one_and_one_answer_to_everything_is_nothing():
     assert kappa({}).pairs == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_two_people_are_named_from_eleven_pairs_on_in_either_order(project):
     ada, bo, cy = (make_member(project, username=name) for name in ("ada", "bo", "cy"))

@@ -34,6 +34,7 @@ def test_pages_alike_are_those_of_the_sections_of_an_address(path, sections):
     assert found == [f"^{re.escape(f'https://shop.example{section}')}" for section in sections]
 
 
+@pytest.mark.nightly
 def test_a_manager_sees_what_a_rule_takes_and_sets_it(project, listed, client_for):
     as_manager = client_for(make_member(project, role="manager"))
     page = as_manager.get(f"{PAGE}{listed.pk}/alike/")

@@ -57,6 +57,7 @@ def status(edge: CandidateEdge) -> tuple[str, str]:
     return edge.status, edge.anchor
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("anchor", "found"),
     [
@@ -120,6 +121,7 @@ def test_what_is_overruled_stands_with_the_decision_in_words(project, edge, edit
     assert status(edge) == ("accepted", "cheap loans")
 
 
+@pytest.mark.nightly
 def test_the_same_words_are_not_accepted_beyond_the_limit(project, editor):
     """Eight editors' "cheap loans" to one target were eight links of the same words."""
     target = make_page(project, title="Loans")
@@ -175,6 +177,7 @@ def test_a_suggestion_is_not_accepted_with_other_words_than_were_seen(project, e
     assert decide_edges(project, [edge.pk], Verb.REJECT, editor, shown=Shown(anchors={edge.pk: "snow boots"})).decided
 
 
+@pytest.mark.nightly
 def test_what_was_overruled_leaves_and_is_not_held_back_for_it(project, editor):
     target = make_page(project)
     edges = [make_edge(project, target=target, anchor="snow boots") for _ in range(2)]
@@ -194,6 +197,7 @@ def form(edge: CandidateEdge, do: str = "accept", **more: Any) -> dict[str, Any]
     return {**values, **more}
 
 
+@pytest.mark.nightly
 def test_the_first_answer_is_the_card_with_the_warnings_and_a_button_that_overrules(edge, as_editor):
     url = reverse("decide", args=["shop", edge.pk])
     answer = as_editor.post(url, form(edge, "accept:ugc", anchor="cheap loans"))
@@ -225,6 +229,7 @@ def said_beforehand(edge: CandidateEdge, as_editor: Client) -> str:
     return re.sub("<.*?>", "", found[1]).strip() if found else ""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("links", [2, 3])
 def test_a_card_says_before_the_decision_that_too_many_links_say_the_same(project, as_editor, links):
     target = make_page(project)
@@ -237,6 +242,7 @@ def test_a_card_says_before_the_decision_that_too_many_links_say_the_same(projec
     assert (answer.status_code == 422) == (links == 3)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("where", [{"placement": "related"}, {"placement": "related", "content_gap": True}])
 def test_a_link_without_words_of_the_text_may_say_its_pages_name_however_many_others_do(
     project, editor, as_editor, where
@@ -267,6 +273,7 @@ def test_words_that_are_written_for_a_gap_and_stand_in_the_text_are_counted(proj
     assert [codes(rewrite(gap, editor, "snow boots")) for gap in gaps] == [["identical"], []]
 
 
+@pytest.mark.nightly
 def test_a_card_that_warned_beforehand_accepts_by_its_button_at_once(project, as_editor):
     target = make_page(project)
     edge = make_edge(project, target=target, anchor="snow boots")
@@ -284,6 +291,7 @@ def test_a_card_that_warned_beforehand_accepts_by_its_button_at_once(project, as
     assert [said["code"] for said in Decision.objects.get(edge=edge).overruled] == ["identical"]
 
 
+@pytest.mark.nightly
 def test_a_card_with_an_editors_words_does_not_count_itself(project, as_editor):
     target = make_page(project)
     edge = make_edge(project, target=target, anchor="snow boots", edited=True)
@@ -294,6 +302,7 @@ def test_a_card_with_an_editors_words_does_not_count_itself(project, as_editor):
     assert said_beforehand(edge, as_editor).startswith(f"3 other links to “{target.title}” say “snow boots”.")
 
 
+@pytest.mark.nightly
 def test_a_group_leaves_out_what_would_exceed_the_limit_until_it_is_checked(project, as_editor):
     donor, target = make_page(project), make_page(project)
     edge, other = make_edge(project, donor, target, anchor="snow boots"), make_edge(project, donor)

@@ -49,6 +49,7 @@ def left(project, user) -> list[int]:
     return [one.left for one in assigned_to(project, user)]
 
 
+@pytest.mark.nightly
 def test_the_person_finds_it_in_the_queue_with_what_is_left_and_until_when(project, given, ada, editor, client_for):
     page = text(client_for(ada).get(PAGE))
     assert "Camping › Tents 3 Until" in page
@@ -66,6 +67,7 @@ def test_what_is_left_follows_each_decision_and_covers_what_lies_below(project, 
     assert left(project, ada) == [2, 2]
 
 
+@pytest.mark.nightly
 def test_the_tab_is_told_what_is_left_with_each_answer(project, given, tents, ada, client_for):
     client = client_for(ada)
     page = client.get(f"{PAGE}?category={tents.pk}").content.decode()
@@ -75,6 +77,7 @@ def test_the_tab_is_told_what_is_left_with_each_answer(project, given, tents, ad
     assert menu[f"left-of-{given.pk}"] == "2 suggestions are left."
 
 
+@pytest.mark.nightly
 def test_it_is_overdue_after_its_day_while_something_is_left(project, given, ada, tents, client_for):
     Assignment.objects.update(due=timezone.localdate() - timedelta(days=1))
     assert "Camping › Tents 3 Overdue" in text(client_for(ada).get(PAGE))
@@ -83,6 +86,7 @@ def test_it_is_overdue_after_its_day_while_something_is_left(project, given, ada
     assert not assigned_to(project, ada)[0].is_overdue
 
 
+@pytest.mark.nightly
 def test_the_person_closes_it_and_it_is_kept_and_logged(project, given, ada, manager, client_for):
     assert client_for(ada).post(f"{TEAM}assignments/{given.pk}/close/").status_code == 302
     given.refresh_from_db()

@@ -44,6 +44,7 @@ def assert_whole(project) -> None:
     assert set(out(project)) == set(project.edges.filter(status=EdgeStatus.EXPORTED).values_list("pk", flat=True))
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_draft_that_two_publish_at_once_is_one_release(project, edges, editor):
     draft = draft_of(project, editor)
@@ -58,6 +59,7 @@ def test_a_draft_that_two_publish_at_once_is_one_release(project, edges, editor)
     assert_whole(project)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_release_while_an_editor_decides_has_each_link_as_it_was_decided(project, edges, editor):
     taken = edges[0]
@@ -94,6 +96,7 @@ def test_an_import_of_links_in_the_middle_of_a_release_leaves_both_whole(project
     assert_whole(project)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_publisher_that_is_killed_at_any_step_leaves_nothing_and_the_draft_can_be_published(project, edges, editor):
     draft = draft_of(project, editor)

@@ -31,6 +31,7 @@ def somebody_waits() -> bool:
         return cursor.fetchone()[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_an_undo_and_an_import_that_moves_pages_lock_in_one_order(tmp_path, monkeypatch):
     project = make_project()

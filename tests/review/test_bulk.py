@@ -52,6 +52,7 @@ def as_shown(edge) -> str:
     return f"{edge.pk}:{edge.run_id}:{edge.source_id}-{edge.target_id}"
 
 
+@pytest.mark.nightly
 def test_all_that_the_filter_lists_is_accepted_and_undone_as_one(as_editor, editor, project, edges, tents):
     query = f"category={tents.pk}"
     answer = as_editor.post(BULK, {"do": "accept", "seen": seen(as_editor, query), "query": query}, follow=True)
@@ -82,6 +83,7 @@ def test_all_are_rejected_with_one_reason(as_editor, edges, tents):
     assert set(Decision.objects.values_list("reason", flat=True)) == {"irrelevant"}
 
 
+@pytest.mark.nightly
 def test_what_is_rejected_together_may_come_back_as_what_is_rejected_alone(as_editor, edges, tents):
     shown = seen(as_editor, f"category={tents.pk}")
     assert "for 90 days" in as_editor.get(f"{BULK}?category={tents.pk}").content.decode()
@@ -89,6 +91,7 @@ def test_what_is_rejected_together_may_come_back_as_what_is_rejected_alone(as_ed
     assert list(Suppression.objects.values_list("reach", flat=True)) == ["days", "days"]
 
 
+@pytest.mark.nightly
 def test_what_was_not_shown_or_was_decided_in_between_is_left_alone(as_editor, project, edges, tents):
     shown = seen(as_editor, f"category={tents.pk}")
     decisions.decide_edges(project, [edges[0].pk], decisions.Verb.REJECT, make_member(project))
@@ -98,6 +101,7 @@ def test_what_was_not_shown_or_was_decided_in_between_is_left_alone(as_editor, p
     assert project.edges.filter(status=EdgeStatus.ACCEPTED).count() == 1
 
 
+@pytest.mark.nightly
 def test_a_sensitive_suggestion_that_is_slipped_in_is_refused_with_all_others(as_editor, edges):
     sent = " ".join(f"{edge.pk}:{edge.run_id}" for edge in edges)
     page = as_editor.post(BULK, {"do": "accept", "seen": sent}, follow=True).content.decode()
@@ -105,6 +109,7 @@ def test_a_sensitive_suggestion_that_is_slipped_in_is_refused_with_all_others(as
     assert statuses(edges) == ["suggested"] * 4
 
 
+@pytest.mark.nightly
 def test_too_many_are_not_decided(as_editor, edges, monkeypatch):
     monkeypatch.setattr(bulk, "MAX_AT_ONCE", 2)
     page = as_editor.get(BULK).content.decode()
@@ -120,6 +125,7 @@ def test_what_the_editor_has_set_aside_is_not_among_them(as_editor, editor, proj
     assert seen(as_editor, f"category={tents.pk}").split() == [as_shown(edges[1])]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     "sent", ["x", "1", "1:2:3", "1:2:3-", "1:2:3-4:5", "1:", ":1", "-1:1", "1:9223372036854775808"]
 )
@@ -137,6 +143,7 @@ def test_of_another_project_nothing_is_decided(as_editor, edges):
 # Saved filters
 
 
+@pytest.mark.nightly
 def test_a_filter_is_a_tab_under_its_name(as_editor, edges, tents):
     as_editor.post(FILTERS, {"name": "My tents", "query": f"category={tents.pk}"})
     page = as_editor.get("/p/shop/queue/").content.decode()
@@ -152,6 +159,7 @@ def test_the_same_name_replaces_the_filter_and_one_is_removed_by_its_owner(as_ed
     assert not SavedFilter.objects.exists()
 
 
+@pytest.mark.nightly
 def test_only_a_manager_shares_a_filter_and_others_cannot_remove_it(as_editor, client_for, manager, edges):
     as_editor.post(FILTERS, {"name": "Mine", "query": "sensitive=only", "shared": "1"})
     client_for(manager).post(FILTERS, {"name": "Ours", "query": "sensitive=not", "shared": "1"})
@@ -163,6 +171,7 @@ def test_only_a_manager_shares_a_filter_and_others_cannot_remove_it(as_editor, c
     assert SavedFilter.objects.filter(pk=ours.pk).exists()
 
 
+@pytest.mark.nightly
 def test_unknown_fields_are_not_kept_and_there_is_a_most(as_editor, edges, monkeypatch):
     as_editor.post(FILTERS, {"name": "Odd", "query": "sensitive=only&evil=1"})
     assert SavedFilter.objects.get().query == "sensitive=only"
@@ -172,6 +181,7 @@ def test_unknown_fields_are_not_kept_and_there_is_a_most(as_editor, edges, monke
     assert SavedFilter.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_more_of_the_same_acceptor_are_listed_and_named(as_editor, project, edges):
     found = QueueFilter.from_query({"acceptor": str(edges[0].target_id)})
     assert list(found.queryset(project)) == [edges[0]]
@@ -192,6 +202,7 @@ def test_a_list_of_decided_links_says_why_there_is_nothing_to_decide(as_editor, 
     assert "without a filter" not in page
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("do", ["accept", "reject"])
 def test_what_is_of_other_pages_since_it_was_shown_is_left_and_counted(as_editor, project, edges, tents, do):
     """Two of three donors move after the page was opened: one is merged into another page, one is removed."""

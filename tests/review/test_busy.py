@@ -34,6 +34,7 @@ def post(client, *operations):
     return client.post(OPERATIONS, json.dumps({"operations": operations, "query": ""}), content_type="application/json")
 
 
+@pytest.mark.nightly
 def test_the_queue_is_told_that_another_change_is_saved_and_sends_the_same_again(as_editor, edge, held):
     kept = decision(edge)
     answer = post(as_editor, kept)
@@ -45,6 +46,7 @@ def test_the_queue_is_told_that_another_change_is_saved_and_sends_the_same_again
     assert Decision.objects.get().edge_id == edge.pk
 
 
+@pytest.mark.nightly
 def test_what_was_saved_before_the_wait_is_not_saved_twice(as_editor, project, edge, held):
     free = make_edge(project, make_page(project, "/a"), make_page(project, "/b"), anchor="Other words")
     both = decision(free), decision(edge)
@@ -54,6 +56,7 @@ def test_what_was_saved_before_the_wait_is_not_saved_twice(as_editor, project, e
     assert sorted(Decision.objects.values_list("edge", flat=True)) == sorted([free.pk, edge.pk])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
@@ -71,6 +74,7 @@ def test_the_sentence_names_the_run_that_is_at_work(as_editor, project, edge, he
     assert CandidateEdge.objects.get().status == edge.status
 
 
+@pytest.mark.nightly
 def test_a_plain_form_is_kept_on_the_page_and_sent_again_by_its_button(as_editor, edge, held):
     sent = form(edge, anchor="Boots & “more”")
     answer = as_editor.post(decide_url(edge), sent)
@@ -83,6 +87,7 @@ def test_a_plain_form_is_kept_on_the_page_and_sent_again_by_its_button(as_editor
     assert CandidateEdge.objects.get().anchor == "Boots & “more”"
 
 
+@pytest.mark.nightly
 def test_settings_that_wait_for_the_project_are_kept_on_the_page(client_for, manager, project):
     url = "/p/shop/settings/"
     page = client_for(manager).get(url)
@@ -97,6 +102,7 @@ def test_settings_that_wait_for_the_project_are_kept_on_the_page(client_for, man
     assert Project.objects.get().name == project.name
 
 
+@pytest.mark.nightly
 def test_a_file_or_a_password_is_not_put_on_a_page(as_editor, edge, held):
     answer = as_editor.post(decide_url(edge), form(edge) | {"password": "heron"})
     assert "heron" not in answer.content.decode()

@@ -66,6 +66,7 @@ def test_a_withdrawal(project, release, editor):
     assert Pending.objects.count() == LINKS
 
 
+@pytest.mark.nightly
 def test_the_draft_of_a_roll_back(project, release, editor):
     withdrawals.withdraw_release(release, editor, "")
     release_of(project)
@@ -73,6 +74,7 @@ def test_the_draft_of_a_roll_back(project, release, editor):
     assert cancelled_everywhere(project, lambda told: drafts.fill(draft, told)) > LINKS
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("anchor", ["words 1", "what a match run said since"])
 def test_a_roll_back(project, release, editor, anchor):
     outgoing.withdraw(project, project.edges.all(), editor)

@@ -187,6 +187,7 @@ def test_the_nearest_section_wins_number_by_number(project, magazine):
     assert rooms == {"tips": Room(1, 0), "news": Room(2, 9), "none": Room(5, 9)}
 
 
+@pytest.mark.nightly
 def test_a_match_proposes_nothing_where_a_section_is_full(project):
     pages = small(project, "a", "b", "c")
     match(project)
@@ -205,6 +206,7 @@ def applied(project: Project):
     return run_apply_caps(make_run(project, RunKind.CAPS, model=None))
 
 
+@pytest.mark.nightly
 def test_an_import_that_fills_a_donor_takes_its_suggestions_out_and_one_that_frees_it_brings_them_back(project):
     run = make_run(project, params={"related_in_all": 3})
     donor = make_page(project)
@@ -365,6 +367,7 @@ def build(site: dict) -> tuple[Project, list[CandidateEdge]]:
     return project, asked
 
 
+@pytest.mark.nightly
 @given(site=_SITE)
 @tried(25, phases=[Phase.explicit, Phase.generate])
 def test_a_match_a_decision_and_the_queue_count_as_a_loop_in_python_does(db, site):
@@ -404,6 +407,7 @@ def test_a_match_a_decision_and_the_queue_count_as_a_loop_in_python_does(db, sit
 # ---------------------------------------------------------------------------------------------------------- queries
 
 
+@pytest.mark.nightly
 def test_a_decision_and_a_release_ask_as_often_for_one_donor_as_for_many(project, editor):
     for number in range(3):
         cap(project, make_category(project, f"Section {number}"), inline_in_all=number)

@@ -57,6 +57,7 @@ def test_an_anchor_that_is_not_in_the_text_is_called_a_copy_change(project, as_e
     assert "Not in the text: needs a copy change" in text(as_editor.get(PAGE))
 
 
+@pytest.mark.nightly
 def test_a_link_of_the_related_block_needs_no_place_in_the_text(project, as_editor):
     make_edge(project, score=0.7, anchor="nowhere to be found")
     page = text(as_editor.get(PAGE))
@@ -91,6 +92,7 @@ def test_hostile_titles_and_anchors_stay_text(project, as_editor):
         assert 'href="javascript' not in content
 
 
+@pytest.mark.nightly
 def test_entities_and_markup_of_titles_and_headings_are_read_and_not_shown(project, as_editor):
     body = "Wind &amp; <b>rain</b>\nDry warm socks at night, then rest. Do so each time.\n"
     donor = make_page(project, title="Rest &amp;amp; be <b>dry</b>", body=body)
@@ -120,6 +122,7 @@ def at(phrase: str, body: str = SOCKS) -> dict[str, int]:
     return {"span_start": body.rindex(phrase), "span_end": body.rindex(phrase) + len(phrase)}
 
 
+@pytest.mark.nightly
 def test_the_sentence_is_that_of_the_place_and_not_the_first_mention(project, as_editor):
     learned(project, anchor="socks", **at("socks"))
     assert excerpts(as_editor.get(PAGE).content.decode()) == ["Boots Dry the [socks] at night. Then rest."]
@@ -142,6 +145,7 @@ def test_words_that_a_link_was_accepted_for_are_marked_on_the_donors_other_cards
     assert not any(piece.is_linked for piece in own)
 
 
+@pytest.mark.nightly
 def test_where_an_import_has_moved_the_text_the_words_are_looked_for_anew(project, as_editor):
     learned(project, anchor="warm socks", span_start=1, span_end=11)
     assert "[Warm socks] help." in excerpts(as_editor.get(PAGE).content.decode())[0]
@@ -149,6 +153,7 @@ def test_where_an_import_has_moved_the_text_the_words_are_looked_for_anew(projec
     assert "[Warm socks] help." in excerpts(as_editor.get(PAGE).content.decode())[0]
 
 
+@pytest.mark.nightly
 def test_the_card_says_why_in_words_and_who_found_it(project, as_editor):
     learned(project, why="The text names this page: “socks”.", generators=["mention", "nearest", "neighbour_links"])
     page = text(as_editor.get(PAGE))
@@ -158,6 +163,7 @@ def test_the_card_says_why_in_words_and_who_found_it(project, as_editor):
     assert "Ranked by learned" in page
 
 
+@pytest.mark.nightly
 def test_the_numbers_behind_it_are_folded_away(project, as_editor):
     learned(project, evidence={"share": 0.8, "an_unknown_one": 2})
     content = as_editor.get(PAGE).content.decode()
@@ -197,6 +203,7 @@ def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> Candida
     return make_edge(project, page, make_page(project, "/blisters", title="All about blisters"), **fields)
 
 
+@pytest.mark.nightly
 def test_a_content_gap_shows_the_paragraph_that_a_sentence_could_follow(project, as_editor):
     gap(project, "Warm socks help.", paragraph_heading="Boots")
     page = as_editor.get(PAGE)
@@ -208,6 +215,7 @@ def test_a_content_gap_shows_the_paragraph_that_a_sentence_could_follow(project,
     assert hidden not in as_editor.get(PAGE).content.decode()
 
 
+@pytest.mark.nightly
 def test_links_in_the_paragraph_of_a_gap_are_marked(project, as_editor):
     edge = gap(project, "Warm <b> socks help.", body="Cold. Warm <b> socks help. More.")
     make_link(edge.source, make_page(project), anchor="socks")

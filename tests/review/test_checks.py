@@ -70,6 +70,7 @@ def test_links_are_compared_one_by_one_only_where_there_may_be_no_room(project):
     assert (compared, held) == ([edge.pk for edge in full], [Held.DONOR_FULL])
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.parametrize(
     ("fields", "reason", "detail"),
@@ -349,6 +350,7 @@ def test_a_link_beside_the_text_keeps_one_from_the_block_and_not_from_the_text(p
     assert bool(held_of(project)) == stays
 
 
+@pytest.mark.nightly
 def test_what_an_editor_accepted_has_room_before_what_nobody_saw(project):
     lenient_tiers(project)
     run, donor = make_run(project, params={"inline_per_donor": 1}), make_page(project)
@@ -399,6 +401,7 @@ def test_the_largest_share_of_a_runs_links_holds_when_they_leave_too(project):
     ]
 
 
+@pytest.mark.nightly
 def test_a_link_leaves_once_the_reason_is_gone(project, leaver):
     edge = accepted(project, target=make_page(project, status_code=404))
     release_of(project)
@@ -436,6 +439,7 @@ def test_a_joil_file_says_what_it_holds_back_as_well(project, leaver):
     assert release_of(project, fmt=ReleaseFormat.JOIL).held == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_link_rejected_while_the_release_waits_for_it_is_neither_sent_nor_held_back(project):
     edge, other = accepted(project, target=make_page(project, status_code=404)), accepted(project)
@@ -474,6 +478,7 @@ def test_outsiders_see_nothing_of_what_is_held_back(project, kept, client, clien
     assert client.get(PAGE + path).status_code == 302
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", ["held/", "1/links/"])
 def test_viewers_read_and_download_what_is_held_back(project, kept, client_for, viewer, path):
     release_of(project)
@@ -486,6 +491,7 @@ def test_viewers_read_and_download_what_is_held_back(project, kept, client_for, 
     assert [(row["reason"], row["anchor_text"], row["status"]) for row in rows] == [("gone", "'=cmd()", "accepted")]
 
 
+@pytest.mark.nightly
 def test_what_is_held_back_is_listed_by_reason_page_by_page(project, leaver, client_for, editor):
     for _ in range(held_back.PAGE_SIZE + 1):
         accepted(project, target=make_page(project, status_code=404))
@@ -508,6 +514,7 @@ BARRED = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("fields", "reason"), BARRED)
 def test_a_change_of_a_link_that_has_left_is_taken_back_or_the_link_withdrawn(
     project, editor, client_for, fields, reason
@@ -549,6 +556,7 @@ def test_the_page_of_what_is_held_back_does_not_call_undecided_links_approved(pr
     assert "approved" not in said
 
 
+@pytest.mark.nightly
 def test_looking_changes_nothing(project, kept, client_for, editor):
     client_for(editor).get(f"{PAGE}held/")
     client_for(editor).get(PAGE)

@@ -56,6 +56,7 @@ def site(project, manager):
     return project
 
 
+@pytest.mark.nightly
 def test_it_counts_the_site_before_and_with_the_released_links(site):
     report = report_of(written(site))
     assert isinstance(report, ClientReport)
@@ -71,6 +72,7 @@ def test_it_counts_the_site_before_and_with_the_released_links(site):
     assert "release" in report.steps
 
 
+@pytest.mark.nightly
 def test_links_that_the_site_has_or_cannot_have_are_not_counted_as_to_come(site):
     home = Page.objects.get(project=site, url__endswith="/")
     [link] = PublishedLink.objects.filter(edge__placement="inline")
@@ -90,6 +92,7 @@ def test_links_that_the_site_has_or_cannot_have_are_not_counted_as_to_come(site)
     assert report.risks.are_known
 
 
+@pytest.mark.nightly
 def test_released_links_that_are_live_are_not_counted_before(site):
     home = Page.objects.get(project=site, url__endswith="/")
     [link] = PublishedLink.objects.filter(edge__placement="inline")
@@ -101,6 +104,7 @@ def test_released_links_that_are_live_are_not_counted_before(site):
     assert (figures.orphans, figures.orphans_after) == (4, 3)
 
 
+@pytest.mark.nightly
 def test_a_change_that_waits_is_not_called_an_approved_link(site, editor, client_for, viewer):
     create_release(site, site.edges.filter(status="accepted"), user=editor)
     [link] = PublishedLink.objects.filter(edge__placement="inline")[:1]
@@ -115,6 +119,7 @@ def test_a_change_that_waits_is_not_called_an_approved_link(site, editor, client
     assert re.match(r'</th> <td class="num">1</td>', row)
 
 
+@pytest.mark.nightly
 def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):
     first = written(site)
     make_edge(site, make_page(site), make_page(site), status="accepted", placement="inline")
@@ -127,6 +132,7 @@ def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):
     assert reverse("client_report", args=[site.slug, first.pk]) in newest
 
 
+@pytest.mark.nightly
 def test_reports_are_numbered_from_one_whatever_else_has_run(site, client_for, viewer):
     first, _other = written(site), make_run(site, RunKind.EMBED)
     second, client = written(site), client_for(viewer)
@@ -139,6 +145,7 @@ def test_reports_are_numbered_from_one_whatever_else_has_run(site, client_for, v
         assert ">Report 2</a>" in page
 
 
+@pytest.mark.nightly
 def test_rates_of_audits_stand_where_there_are_some_and_nowhere_else(site, client_for, viewer):
     address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
     written(site)
@@ -151,6 +158,7 @@ def test_rates_of_audits_stand_where_there_are_some_and_nowhere_else(site, clien
     assert "76% – 99%" in page
 
 
+@pytest.mark.nightly
 def test_it_is_in_german_for_a_german_reader(site, client_for, viewer):
     written(site)
     page = client_for(viewer).get(reverse("client_reports", args=[site.slug]), headers={"accept-language": "de"})
@@ -158,6 +166,7 @@ def test_it_is_in_german_for_a_german_reader(site, client_for, viewer):
         assert "Die Website vorher und nachher" in page.content.decode()
 
 
+@pytest.mark.nightly
 def test_an_outsider_sees_none_and_an_editor_writes_none(site, client_for, outsider, editor, manager):
     address = reverse("client_reports", args=[site.slug])
     assert client_for(outsider).get(address).status_code == 404
@@ -175,7 +184,7 @@ def everything() -> dict:
     return {"audits": rates, "risks": {**counts, "held": held}, "steps": [step.value for step in NextStep]}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.browser
 @pytest.mark.parametrize("changes", [{}, everything()], ids=["little", "everything"])
 def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewer, tmp_path, settings, changes):
@@ -195,6 +204,7 @@ def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewe
     assert re.search(rb"/MediaBox\s*\[\s*0 0 59[45]\S* 84[12]", content)  # A4, in points
 
 
+@pytest.mark.nightly
 def test_what_waits_for_a_second_person_is_not_called_ready(site, client_for, viewer, manager, redis_server):
     address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
     site.pages.filter(url__endswith="/3").update(clicks=100)
@@ -210,6 +220,7 @@ def test_a_released_link_that_came_back_to_the_queue_counts_as_approved():
     assert (work.decided, round(work.share or 0, 3)) == (18, 0.778)
 
 
+@pytest.mark.nightly
 def test_what_the_roll_out_holds_is_not_called_ready(site, client_for, viewer):
     address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
     written(site)

@@ -74,6 +74,7 @@ def test_the_second_editor_sees_who_was_first_and_the_fresh_card(edge, project, 
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
     donor = make_page(project)
     for _ in range(2):
@@ -86,6 +87,7 @@ def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
     assert Decision.objects.count() == 2
 
 
+@pytest.mark.nightly
 def test_the_preview_of_a_group_says_where_its_links_go(project, as_editor):
     donor = make_page(project)
     make_edge(project, donor, placement="inline")
@@ -118,6 +120,7 @@ def test_a_form_that_no_card_sends_is_refused(edge, as_editor, changes):
     assert status(edge) == "suggested"
 
 
+@pytest.mark.nightly
 def test_undo_without_a_script_goes_back_to_the_card(edge, as_editor):
     as_editor.post(decide_url(edge), form(edge))
     answer = as_editor.post(UNDO, {"query": "order=score"})
@@ -125,6 +128,7 @@ def test_undo_without_a_script_goes_back_to_the_card(edge, as_editor):
     assert status(edge) == "suggested"
 
 
+@pytest.mark.nightly
 def test_an_undo_that_comes_too_late_says_why(edge, as_editor):
     assert "no decision of yours left to undo" in text(as_editor.post(UNDO, follow=True))
     as_editor.post(decide_url(edge), form(edge))
@@ -139,6 +143,7 @@ def test_an_undo_of_nothing_known_is_refused(project, as_editor, decision):
     assert as_editor.post(UNDO, {"decision": decision}).status_code in {400, 404}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("digits", [30, 5000])
 def test_an_id_of_any_length_is_answered(project, as_editor, digits):
     number = "9" * digits
@@ -157,6 +162,7 @@ def test_a_form_whose_place_holds_a_line_break_is_refused(edge, as_editor):
     assert status(edge) == "accepted"
 
 
+@pytest.mark.nightly
 def test_a_group_is_previewed_then_accepted_and_undone_as_one(project, as_editor):
     donor = make_page(project)
     edges = [make_edge(project, donor, score=0.9 - n / 100) for n in range(3)]
@@ -180,6 +186,7 @@ def test_the_preview_keeps_to_the_filter(project, as_editor):
     assert "Accept 1 suggestion on" in text(as_editor.get(GROUP, {"donor": donor.pk, "query": "text=blue"}))
 
 
+@pytest.mark.nightly
 def test_what_others_decided_meanwhile_is_left_alone_and_counted(project, as_editor):
     donor = make_page(project)
     edges = [make_edge(project, donor) for _ in range(3)]
@@ -195,6 +202,7 @@ def test_a_group_form_that_no_preview_sends_is_refused(edge, as_editor, pairs):
     assert as_editor.post(GROUP, {"donor": edge.source_id, "edge": pairs}).status_code == 400
 
 
+@pytest.mark.nightly
 def test_a_group_in_a_stale_tab_leaves_the_links_of_pages_that_moved_since(project, as_editor):
     donor, other = make_page(project), make_page(project)
     edges = [make_edge(project, donor) for _ in range(4)]

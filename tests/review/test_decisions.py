@@ -163,6 +163,7 @@ def test_a_suggestion_that_a_run_refreshed_is_not_decided_unseen(project, editor
     assert state(edge)[0] == "suggested"
 
 
+@pytest.mark.nightly
 def test_a_decision_can_be_changed_by_saying_what_it_was(project, editor):
     edge = make_edge(project)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
@@ -190,6 +191,7 @@ def test_edges_of_another_project_are_refused_as_a_whole(project, editor):
 # ------------------------------------------------------------------------------------------------------ in bulk
 
 
+@pytest.mark.nightly
 def test_a_group_is_logged_edge_by_edge_and_undone_as_one(project, editor):
     donor = make_page(project)
     edges = [make_edge(project, donor, score=score) for score in (0.9, 0.7, 0.66)]
@@ -206,6 +208,7 @@ def test_a_group_is_logged_edge_by_edge_and_undone_as_one(project, editor):
     assert state(taken)[0] == "rejected"
 
 
+@pytest.mark.nightly
 def test_one_link_of_a_group_can_be_taken_back_alone(project, editor):
     edges = [make_edge(project) for _ in range(3)]
     first = decide_edges(project, [edge.pk for edge in edges], Verb.ACCEPT, editor).decided[0]
@@ -217,6 +220,7 @@ def test_one_link_of_a_group_can_be_taken_back_alone(project, editor):
 # --------------------------------------------------------------------------------------------------------- undo
 
 
+@pytest.mark.nightly
 def test_undo_goes_back_level_by_level_and_restores_everything(project, editor):
     edges = [make_edge(project, score=0.7) for _ in range(3)]
     before = [state(edge) for edge in edges]
@@ -231,6 +235,7 @@ def test_undo_goes_back_level_by_level_and_restores_everything(project, editor):
         undo(project, editor)
 
 
+@pytest.mark.nightly
 def test_what_was_undone_can_be_decided_and_undone_again(project, editor):
     edge = make_edge(project)
     for _ in range(2):
@@ -293,6 +298,7 @@ def test_what_is_open_again_is_read_by_the_tiers_of_today(project, editor):
     assert (undoing.rel_before, undoing.rel_after) == ("nofollow", edge.rel)
 
 
+@pytest.mark.nightly
 def test_where_the_tier_stayed_undo_gives_the_rel_back(project, editor):
     edge, other = make_edge(project, score=0.7), make_edge(project, score=0.7, status="accepted", rel=Rel.UGC)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
@@ -345,6 +351,7 @@ def test_of_two_editors_at_once_one_wins_and_the_other_is_told(project):
         assert len(log(edge)) == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_two_groups_that_overlap_share_the_edges_without_a_deadlock(project):
     one, two = make_member(project), make_member(project)
@@ -393,6 +400,7 @@ def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(projec
     assert wrong == []
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_of_two_undos_at_once_one_wins(project, editor):
     edge = make_edge(project)

@@ -24,7 +24,7 @@ def deck(client, order: Order, after: str = "") -> tuple[list[CandidateEdge], st
     return [CandidateEdge.objects.get(pk=card["edge"]) for card in found["cards"]], found["next"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("order", list(Order))
 def test_the_deck_holds_each_suggestion_once_while_cards_are_decided(project, as_editor, order):
     donors = [make_page(project) for _ in range(5)]
@@ -43,6 +43,7 @@ def test_the_deck_holds_each_suggestion_once_while_cards_are_decided(project, as
     assert seen == expected
 
 
+@pytest.mark.nightly
 def test_each_card_says_where_the_list_goes_on_after_it(project, as_editor):
     for n in range(6):
         make_edge(project, score=0.95 - n / 100)
@@ -52,6 +53,7 @@ def test_each_card_says_where_the_list_goes_on_after_it(project, as_editor):
         assert [one["edge"] for one in following] == [one["edge"] for one in cards[at + 1 :]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", [PAGE, DECK])
 def test_a_page_and_a_deck_cost_the_same_number_of_queries_however_many_cards(project, as_editor, address):
     def queries() -> int:

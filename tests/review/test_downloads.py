@@ -13,6 +13,7 @@ from tests.review.test_release import release_of
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "address",
     ["export/links.csv", "export/held/?file", "export/1/links/?file", "copies/copies.csv"],

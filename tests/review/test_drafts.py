@@ -118,6 +118,7 @@ def test_what_is_accepted_after_the_draft_waits_for_the_next_one(project, accept
     assert not DraftLink.objects.exists()
 
 
+@pytest.mark.nightly
 def test_what_was_changed_since_the_draft_stays_behind_and_is_written_down(project, accepted, editor):
     same = make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
     draft = draft_of(project, editor)
@@ -130,6 +131,7 @@ def test_what_was_changed_since_the_draft_stays_behind_and_is_written_down(proje
     assert [(row.edge, row.reason) for row in HeldBack.objects.filter(release=release)] == [(accepted, Held.CHANGED)]
 
 
+@pytest.mark.nightly
 def test_a_draft_knows_which_of_its_links_publishing_would_leave_behind(project, accepted, editor):
     other, same = (make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(2))
     draft = draft_of(project, editor)
@@ -147,6 +149,7 @@ def test_a_draft_knows_which_of_its_links_publishing_would_leave_behind(project,
     assert set(out(project)) == {same.pk}
 
 
+@pytest.mark.nightly
 def test_a_roll_back_knows_which_of_its_links_were_released_since(project, accepted, editor):
     first = release_of(project)
     late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
@@ -158,6 +161,7 @@ def test_a_roll_back_knows_which_of_its_links_were_released_since(project, accep
     assert drafts.left_behind(draft) == {late.pk: Held.CHANGED}
 
 
+@pytest.mark.nightly
 def test_a_draft_knows_which_of_its_links_something_holds_back_by_now(project, accepted, editor):
     first = release_of(project)
     outgoing.withdraw(project, project.edges.all(), editor)
@@ -186,6 +190,7 @@ def test_the_release_of_a_draft_keeps_the_list_of_what_the_draft_held_back(proje
     assert release.held_for == {Held.GONE: [1, 0, 0]}
 
 
+@pytest.mark.nightly
 def test_the_release_of_a_roll_back_keeps_that_list_as_well(project, accepted, editor):
     other = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
     first = release_of(project)
@@ -213,6 +218,7 @@ def test_a_draft_names_who_accepted_and_the_second_person(project, accepted, edi
     assert row.approval.second.user == manager
 
 
+@pytest.mark.nightly
 def test_who_rolls_back_a_roll_back_is_not_named_as_who_approved(project, editor, manager):
     edge = make_edge(project)
     decisions.decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
@@ -228,6 +234,7 @@ def test_who_rolls_back_a_roll_back_is_not_named_as_who_approved(project, editor
     assert (row.link.operation, row.approval.decision.user) == (Operation.ADD, editor)
 
 
+@pytest.mark.nightly
 def test_a_draft_says_what_a_person_has_to_know_before_it_leaves(project, accepted, manager, client_for):
     Page.objects.filter(pk=accepted.source_id).update(
         title="Winter walks", body="Dress well. Take warm socks, and a map.\nThe end."
@@ -259,6 +266,7 @@ def test_unreviewed_links_of_a_draft_are_listed_alone(project, accepted, editor)
     assert [row.edge for row in listed(draft, unreviewed=True)] == [unread]
 
 
+@pytest.mark.nightly
 def test_a_draft_is_read_with_as_many_queries_however_long_it_is(project, accepted, editor):
     few = draft_of(project, editor)
     for _ in range(4):
@@ -271,6 +279,7 @@ def test_a_draft_is_read_with_as_many_queries_however_long_it_is(project, accept
     assert counts[0] == counts[1]
 
 
+@pytest.mark.nightly
 def test_a_draft_of_which_everything_was_taken_back_is_not_published(project, accepted, editor):
     draft = draft_of(project, editor)
     decisions.decide_edges(project, [accepted.pk], Verb.REJECT, editor, shown=decisions.Shown(EdgeStatus.ACCEPTED))
@@ -307,6 +316,7 @@ def test_a_discarded_draft_is_never_published_and_the_log_has_it(project, accept
     assert not DraftLink.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_draft_of_three_columns_has_additions_alone(project, accepted, editor):
     release_of(project)
     outgoing.withdraw(project, project.edges.all(), editor)
@@ -352,6 +362,7 @@ def drafted(project, editor) -> list[list[tuple]]:
     return links
 
 
+@pytest.mark.nightly
 def test_a_role_that_must_check_each_row_drafts_the_same(project, accepted, editor):
     expected = drafted(project, editor)
     with connection.cursor() as cursor:
@@ -371,6 +382,7 @@ def test_checks_are_on_again_after_a_draft(project, accepted, editor):
         assert cursor.fetchone() == ("origin",)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_no_suggestion_goes_while_a_draft_of_it_is_filled(project, accepted, editor):
     first = release_of(project)
@@ -402,6 +414,7 @@ def test_rows_of_drafts_that_refer_to_nothing_go_before_their_keys_come_back(pro
     assert DraftLink.objects.get() == kept
 
 
+@pytest.mark.nightly
 def test_rolling_back_takes_off_what_was_added_since(project, accepted, editor):
     first = release_of(project)
     late = make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late", rel="follow", reviewed=True)
@@ -416,6 +429,7 @@ def test_rolling_back_takes_off_what_was_added_since(project, accepted, editor):
     assert release.back_to == first
 
 
+@pytest.mark.nightly
 def test_rolling_back_brings_back_what_was_removed_and_the_rel_that_was_changed(project, accepted, editor):
     other = make_edge(project, status=EdgeStatus.ACCEPTED, anchor="other", rel="follow", reviewed=True)
     first = release_of(project)
@@ -430,6 +444,7 @@ def test_rolling_back_brings_back_what_was_removed_and_the_rel_that_was_changed(
     assert accepted.status == EdgeStatus.EXPORTED
 
 
+@pytest.mark.nightly
 def test_links_that_come_back_with_their_words_take_the_same_few_statements_however_many_there_are(
     project, editor, monkeypatch
 ):
@@ -454,6 +469,7 @@ def test_links_that_come_back_with_their_words_take_the_same_few_statements_howe
     assert asked(9) == asked(2)
 
 
+@pytest.mark.nightly
 def test_links_that_come_back_with_other_words_read_all_texts_at_once(project, editor):
     def asked(links: int) -> int:
         edges = [make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True) for _ in range(links)]
@@ -472,6 +488,7 @@ def test_links_that_come_back_with_other_words_read_all_texts_at_once(project, e
     assert asked(9) == asked(2)
 
 
+@pytest.mark.nightly
 def test_what_left_unreviewed_and_comes_back_was_read_by_whoever_rolled_back(project, editor):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=False)
     first = release_of(project)
@@ -485,6 +502,7 @@ def test_what_left_unreviewed_and_comes_back_was_read_by_whoever_rolled_back(pro
     assert (edge.reviewed, edge.rel, edge.status) == (True, "follow", EdgeStatus.EXPORTED)
 
 
+@pytest.mark.nightly
 def test_a_release_in_many_slices_is_the_same_as_in_one(project, editor, monkeypatch):
     monkeypatch.setattr(slices, "ROWS", 2)
     edges = [make_edge(project, status=EdgeStatus.ACCEPTED, anchor=f"words {n}", reviewed=True) for n in range(5)]
@@ -500,6 +518,7 @@ def test_a_release_in_many_slices_is_the_same_as_in_one(project, editor, monkeyp
     assert not project.edges.filter(pk__in=named).exclude(status=EdgeStatus.EXPORTED).exists()
 
 
+@pytest.mark.nightly
 def test_rolling_back_a_roll_back_is_what_it_was(project, accepted, editor):
     first = release_of(project)
     make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late", reviewed=True)
@@ -512,6 +531,7 @@ def test_rolling_back_a_roll_back_is_what_it_was(project, accepted, editor):
     assert out(project) == before
 
 
+@pytest.mark.nightly
 def test_rolling_back_leaves_out_what_can_no_longer_be_added(project, accepted, editor):
     first = release_of(project)
     outgoing.withdraw(project, project.edges.all(), editor)
@@ -525,6 +545,7 @@ def test_rolling_back_leaves_out_what_can_no_longer_be_added(project, accepted, 
         create.publish(draft, editor)
 
 
+@pytest.mark.nightly
 def test_a_change_that_was_asked_for_is_taken_back_with_the_roll_back(project, accepted, editor):
     first = release_of(project)
     late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
@@ -537,6 +558,7 @@ def test_a_change_that_was_asked_for_is_taken_back_with_the_roll_back(project, a
     assert not Pending.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_roll_back_that_a_release_has_overtaken_is_not_published(project, accepted, editor, manager, client_for):
     first = release_of(project)
     late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
@@ -654,6 +676,7 @@ def _sum(project) -> dict[int, tuple[str, str]]:
     return there
 
 
+@pytest.mark.nightly
 def test_the_note_of_a_roll_back_is_in_the_language_of_who_reads_it(project, accepted, editor):
     first = release_of(project)
     make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late", reviewed=True)

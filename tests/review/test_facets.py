@@ -35,7 +35,7 @@ def mixed(project):
     return project
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -62,10 +62,12 @@ def test_every_number_is_that_of_the_list_under_the_value(mixed, chosen):
         assert found.ranked_by[value] == listed(ranked_by=value), value
 
 
+@pytest.mark.nightly
 def test_a_search_has_no_numbers_since_none_are_kept_of_it(mixed):
     assert facets(mixed, QueueFilter(text="boots")).tiers is None
 
 
+@pytest.mark.nightly
 def test_the_form_says_the_numbers_and_asks_no_more_queries_for_more_categories(
     as_editor, mixed, django_assert_max_num_queries
 ):

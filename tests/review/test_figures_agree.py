@@ -62,6 +62,7 @@ def test_the_report_counts_what_on_the_site_counts(played):
     )
 
 
+@pytest.mark.nightly
 def test_the_report_counts_what_the_overview_counts(played, client_for, viewer):
     for path, fields in (("/removed", {"status": "removed"}), ("/missing", {"missing_since": timezone.now()})):
         Page.objects.filter(pk=make_page(played, path).pk).update(**fields)
@@ -78,6 +79,7 @@ def test_the_report_counts_what_the_overview_counts(played, client_for, viewer):
     assert f"{figures.pages} pages" in re.sub(r"\s+", " ", page)
 
 
+@pytest.mark.nightly
 def test_a_link_that_came_back_and_is_accepted_again_is_accepted_in_the_report_as_in_the_overview(
     played, client_for, viewer
 ):

@@ -27,6 +27,7 @@ def event(*words: str) -> None:
     call_command("page_event", "shop", *words)
 
 
+@pytest.mark.nightly
 def test_a_pattern_of_the_roll_out_holds_a_page_that_moved_out_of_it(project):
     held = make_edge(project, make_page(project, "/shop/tents"), status=EdgeStatus.ACCEPTED, reviewed=True)
     leaves = make_edge(project, make_page(project, "/blog/1"), status=EdgeStatus.ACCEPTED, reviewed=True)
@@ -39,6 +40,7 @@ def test_a_pattern_of_the_roll_out_holds_a_page_that_moved_out_of_it(project):
     assert list(HeldBack.objects.filter(release=release).values_list("reason", flat=True)) == [Held.ROLLOUT]
 
 
+@pytest.mark.nightly
 def test_a_pattern_of_the_address_that_a_page_has_goes_before_those_that_it_had(project):
     edge = make_edge(project, make_page(project, "/shop/tents"), status=EdgeStatus.ACCEPTED, reviewed=True)
     RolloutRule.objects.create(project=project, pattern="/shop/", stage=Stage.OFF)
@@ -47,7 +49,7 @@ def test_a_pattern_of_the_address_that_a_page_has_goes_before_those_that_it_had(
     assert donors(release_of(project)) == [f"{SITE}/store/tents"]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["moved", "merged", "redirected"])
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_filter_under_a_name_lists_the_suggestions_of_a_page_that_leads_elsewhere(

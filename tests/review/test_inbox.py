@@ -34,6 +34,7 @@ def waiting(project, user) -> int:
     return number_waiting(Membership.objects.get(project=project, user=user), user)
 
 
+@pytest.mark.nightly
 def test_questions_and_mentions_wait_until_they_are_answered(project, editor, ada, as_editor, client_for):
     asked, named, over = (make_edge(project, anchor=anchor) for anchor in ("warm boots", "dry socks", "old hats"))
     assert "Nothing waits for you" in text(as_editor.get(INBOX))
@@ -60,6 +61,7 @@ def test_what_is_asked_of_anybody_waits_for_everybody_else(project, editor, ada,
     assert (waiting(project, editor), waiting(project, ada)) == (1, 0)
 
 
+@pytest.mark.nightly
 def test_the_list_of_questions_looks_at_none_that_was_answered(project, editor, ada):
     edges = [make_edge(project) for _ in range(30)]
     for edge in edges:
@@ -78,6 +80,7 @@ def steps(plan):
     return [plan, *(step for part in plan.get("Plans", ()) for step in steps(part))]
 
 
+@pytest.mark.nightly
 def test_the_number_costs_one_query_and_stops_counting(project, editor, ada):
     edge, membership = make_edge(project), Membership.objects.get(project=project, user=editor)
     membership.project = project
@@ -90,6 +93,7 @@ def test_the_number_costs_one_query_and_stops_counting(project, editor, ada):
     assert len(asked) == 1
 
 
+@pytest.mark.nightly
 def test_links_that_a_member_may_approve_as_the_second_person_wait_for_them(
     project, redis_server, editor, ada, manager, client_for
 ):
@@ -113,6 +117,7 @@ def test_links_that_a_member_may_approve_as_the_second_person_wait_for_them(
     assert (waiting(project, manager), waiting(project, expert)) == (0, 0)
 
 
+@pytest.mark.nightly
 def test_of_many_that_wait_a_hundred_are_counted_and_few_are_looked_at(project, ada, manager, client_for):
     pages = [make_page(project) for _ in range(MOST + 2)]
     edges = [make_edge(project, pages[0], page, status="accepted", reviewed=True) for page in pages[1:]]
@@ -125,6 +130,7 @@ def test_of_many_that_wait_a_hundred_are_counted_and_few_are_looked_at(project, 
     )
 
 
+@pytest.mark.nightly
 def test_released_links_that_lead_nowhere_wait_for_managers_until_somebody_sees_to_them(
     project, editor, manager, client_for
 ):

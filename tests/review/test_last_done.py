@@ -67,6 +67,7 @@ def test_all_of_it_is_listed_and_an_undo_that_names_nothing_takes_it_back_one_by
     assert results(send(as_editor, operation("undo"))) == ["refused"]
 
 
+@pytest.mark.nightly
 def test_without_a_script_too(project, editor, done, as_editor):
     for number in range(5, 0, -1):
         assert held(project, editor) == done[:number][::-1]
@@ -74,6 +75,7 @@ def test_without_a_script_too(project, editor, done, as_editor):
     assert held(project, editor) == []
 
 
+@pytest.mark.nightly
 def test_a_second_reading_is_taken_back_by_its_own_button(project, editor, due, as_editor):
     send(as_editor, decision(due, expected="suggested"))
     [said] = recent_work(project, editor)

@@ -78,6 +78,7 @@ def test_what_was_asked_of_them_is_asked_of_everybody(project, ada, editor, mana
     assert OpinionRequest.objects.get().answered_by == manager
 
 
+@pytest.mark.nightly
 def test_their_lists_are_shown_to_the_manager_who_gives_them_to_somebody_else(
     project, ada, editor, manager, leaves, client_for
 ):

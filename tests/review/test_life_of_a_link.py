@@ -28,6 +28,7 @@ def whats(edge) -> list[str]:
     return [moment.what for moment in life_of(edge)]
 
 
+@pytest.mark.nightly
 def test_a_life_is_told_from_the_first_decision_to_the_last_look(project, edge, editor):
     ada = make_member(project, username="ada")
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
@@ -58,6 +59,7 @@ def test_a_life_is_told_from_the_first_decision_to_the_last_look(project, edge, 
     assert [moment.at for moment in life] == sorted(moment.at for moment in life)
 
 
+@pytest.mark.nightly
 def test_what_was_undone_confirmed_and_reopened_is_told(project, edge, editor):
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     undoing.undo(project, editor)
@@ -81,6 +83,7 @@ def test_what_was_undone_confirmed_and_reopened_is_told(project, edge, editor):
     assert life[-1].note == "Page out of date"
 
 
+@pytest.mark.nightly
 def test_a_roll_back_is_told(project, edge, editor):
     make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
     first = release_of(project)
@@ -105,6 +108,7 @@ def test_what_people_did_is_kept_in_english_and_told_in_the_language_of_the_read
     assert german not in ("", whats(edge)[-1])
 
 
+@pytest.mark.nightly
 def test_a_life_costs_the_same_queries_however_long_it_is(project, edge, editor, django_assert_num_queries):
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     release_of(project)
@@ -117,6 +121,7 @@ def test_a_life_costs_the_same_queries_however_long_it_is(project, edge, editor,
             str(moment.user or moment.release)
 
 
+@pytest.mark.nightly
 def test_the_page_says_who_and_when(project, edge, client_for, editor, viewer):
     before = compact(client_for(viewer).get(f"/p/shop/export/live/{edge.pk}/").content.decode())
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)

@@ -213,6 +213,7 @@ def test_a_lost_link_that_is_back_leaves_the_queue_again(project, left):
     assert state_of(left) == LiveState.LIVE
 
 
+@pytest.mark.nightly
 def test_a_link_that_is_to_be_removed_does_not_come_back_to_the_queue(project, left, editor):
     link = make_link(left.source, left.target, "warm socks")
     verify(project)
@@ -239,6 +240,7 @@ def lost(project, left):
     return left
 
 
+@pytest.mark.nightly
 def test_a_lost_link_that_is_accepted_is_asked_for_again(project, lost, editor):
     decisions.decide_edges(project, [lost.pk], Verb.ACCEPT, editor)
 
@@ -249,6 +251,7 @@ def test_a_lost_link_that_is_accepted_is_asked_for_again(project, lost, editor):
     assert (lost.status, lost.regressed, state_of(lost)) == (EdgeStatus.EXPORTED, False, LiveState.SENT)
 
 
+@pytest.mark.nightly
 def test_a_decision_that_a_link_was_released_by_is_not_undone_when_the_link_is_lost(project, edge, editor):
     (accepted,) = decisions.decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
     release_of(project)
@@ -278,6 +281,7 @@ def test_a_link_that_a_person_put_back_into_the_queue_stays_there_whatever_tiers
     assert (left.status, left.regressed, left.stale) == (EdgeStatus.SUGGESTED, True, False)
 
 
+@pytest.mark.nightly
 def test_a_lost_link_that_is_rejected_is_taken_off_what_is_out_by_the_next_release(project, lost, editor):
     decisions.decide_edges(project, [lost.pk], Verb.REJECT, editor)
 
@@ -289,6 +293,7 @@ def test_a_lost_link_that_is_rejected_is_taken_off_what_is_out_by_the_next_relea
     assert (lost.status, published.is_out, published.state) == (EdgeStatus.REJECTED, False, LiveState.REMOVED)
 
 
+@pytest.mark.nightly
 def test_a_removal_is_done_when_the_site_no_longer_shows_the_link(project, left, editor):
     link = make_link(left.source, left.target, "warm socks")
     outgoing.withdraw(project, project.edges.all(), editor)
@@ -318,6 +323,7 @@ def test_the_life_of_a_link_cannot_be_rewritten(left):
         LinkEvent.objects.update(after=LiveState.LIVE)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_an_import_of_links_starts_the_look_and_the_run_says_what_it_found(project, left, run_jobs):
     imported = lifecycle.start_run(project, RunKind.IMPORT_LINKS, {}, to_queue=False)
@@ -341,6 +347,7 @@ def test_a_file_of_pages_starts_the_look_and_the_pages_of_a_fetch_leave_it_to_th
     assert start_if_due(of_file).kind == RunKind.VERIFY
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_page_event_starts_the_look_as_an_import_of_links_does(project, left, run_jobs):
     told = ["page_event", project.slug, "removed", left.target.url, "--at", "2026-03-01T09:00:00Z"]
@@ -355,6 +362,7 @@ def test_a_page_event_starts_the_look_as_an_import_of_links_does(project, left, 
     assert state_of(left) == LiveState.TARGET_GONE
 
 
+@pytest.mark.nightly
 def test_what_is_out_is_the_sum_of_what_was_released(project, left, editor):
     for act in (
         lambda: outgoing.confirm(project, project.edges.all(), editor, "nofollow"),

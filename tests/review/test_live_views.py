@@ -57,6 +57,7 @@ def test_nothing_is_listed_before_anything_was_looked_for(project, left, client_
     assert "Nothing to see to" in text(client_for(viewer), LIVE)
 
 
+@pytest.mark.nightly
 def test_links_are_listed_by_how_long_they_have_been_so(project, client_for, viewer, monkeypatch):
     monkeypatch.setattr("review.live.funnel.PAGE_SIZE", 2)
     edges = [make_edge(project, status=EdgeStatus.ACCEPTED, anchor=f"words {n}") for n in range(3)]
@@ -95,6 +96,7 @@ def test_a_draft_that_removes_links_says_so(project, left, client_for, editor, a
     assert says in compact(client.post(f"{page}publish/", follow=True).content.decode())
 
 
+@pytest.mark.nightly
 def test_links_that_lead_nowhere_are_listed_before_those_that_have_waited_longer(
     project, client_for, viewer, monkeypatch
 ):
@@ -117,6 +119,7 @@ def test_links_that_lead_nowhere_are_listed_before_those_that_have_waited_longer
     assert [edges.index(link.edge) for link in (*only.context["links"], *rest.context["links"])] == [5, 2, 0]
 
 
+@pytest.mark.nightly
 def test_a_missing_link_is_asked_for_again_and_the_next_release_adds_it(project, left, client_for, editor):
     verify(project)
 
@@ -137,6 +140,7 @@ def test_a_link_with_other_words_is_asked_for_as_a_change(project, left, client_
     assert Pending.objects.get().operation == Operation.CHANGE
 
 
+@pytest.mark.nightly
 def test_a_link_is_closed_with_a_word_why_and_leaves_the_list(project, left, client_for, editor):
     verify(project)
     client = client_for(editor)
@@ -152,6 +156,7 @@ def test_a_link_is_closed_with_a_word_why_and_leaves_the_list(project, left, cli
     assert [one.edge for one in client.get(f"{LIVE}?closed=on").context["links"]] == [left]
 
 
+@pytest.mark.nightly
 def test_a_link_that_somebody_closed_meanwhile_is_not_asked_for_by_a_list_that_showed_it_open(
     project, left, client_for, editor
 ):
@@ -170,6 +175,7 @@ def test_a_link_that_somebody_closed_meanwhile_is_not_asked_for_by_a_list_that_s
     assert "1 link is asked for again" in compact(client.post(f"{LIVE}do/", closed, follow=True).content.decode())
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_done_is_refused_with_its_reason(project, left, client_for, editor):
     client = client_for(editor)
 
@@ -194,6 +200,7 @@ def test_closed_links_stand_beside_the_states_so_that_all_add_up_to_the_released
     assert "Closed, as they are" in compact(client.get(LIVE).content.decode())
 
 
+@pytest.mark.nightly
 def test_links_of_somebody_who_left_are_found_among_those_with_nobody(project, left, client_for, editor):
     verify(project)
     colleague, viewer = make_member(project, "editor"), make_member(project, "viewer")
@@ -242,6 +249,7 @@ def test_a_link_goes_back_to_the_queue(project, left, client_for, editor):
     assert "Back to the queue" in text(client_for(editor), f"{LIVE}{left.pk}/")
 
 
+@pytest.mark.nightly
 def test_a_lost_link_is_in_the_queue_with_a_sign_whatever_its_tier(project, left, client_for, editor):
     link = make_link(left.source, left.target, "warm socks")
     verify(project)
@@ -256,6 +264,7 @@ def test_a_lost_link_is_in_the_queue_with_a_sign_whatever_its_tier(project, left
     assert f'data-edge="{left.pk}"' in queue
 
 
+@pytest.mark.nightly
 def test_a_link_of_another_project_is_not_touched(project, left, client_for, editor):
     other = make_project("other")
     theirs = make_edge(other, status=EdgeStatus.ACCEPTED)
@@ -267,6 +276,7 @@ def test_a_link_of_another_project_is_not_touched(project, left, client_for, edi
     assert PublishedLink.objects.get(edge=theirs).closed_at is None
 
 
+@pytest.mark.nightly
 def test_a_draft_is_looked_through_and_published(project, client_for, editor):
     make_edge(project, status=EdgeStatus.ACCEPTED, anchor="warm socks", reviewed=True)
     client = client_for(editor)
@@ -282,6 +292,7 @@ def test_a_draft_is_looked_through_and_published(project, client_for, editor):
     assert "Published as release 1" in text(client, f"{EXPORT}drafts/{draft.pk}/")
 
 
+@pytest.mark.nightly
 def test_a_draft_says_what_was_decided_otherwise_since(project, client_for, editor):
     edges = [make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(3)]
     client = client_for(editor)
@@ -299,6 +310,7 @@ def test_a_draft_says_what_was_decided_otherwise_since(project, client_for, edit
     assert [row.edge for row in client.get(f"{page}?reason=changed").context["rows"]] == [edges[0]]
 
 
+@pytest.mark.nightly
 def test_a_large_draft_is_made_and_published_in_the_background(
     project, client_for, editor, run_jobs, monkeypatch, transactional_db
 ):
@@ -318,6 +330,7 @@ def test_a_large_draft_is_made_and_published_in_the_background(
     assert Release.objects.get().links == 2
 
 
+@pytest.mark.nightly
 def test_rolling_back_is_a_draft_that_only_a_manager_publishes(project, left, client_for, editor, manager):
     make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
     release_of(project)
@@ -331,6 +344,7 @@ def test_rolling_back_is_a_draft_that_only_a_manager_publishes(project, left, cl
     assert (Release.objects.get(number=3).removed, Release.objects.get(number=3).back_to.number) == (1, 1)
 
 
+@pytest.mark.nightly
 def test_two_releases_are_compared(project, left, client_for, viewer):
     late = make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late words", reviewed=True)
     release_of(project)
@@ -346,6 +360,7 @@ def test_releases_that_are_none_are_not_compared(project, left, client_for, view
     assert client_for(viewer).get(f"{EXPORT}diff/?older=1&newer=9").status_code == 302
 
 
+@pytest.mark.nightly
 def test_compared_releases_show_both_addresses_of_a_link_whose_page_has_moved(project, left, client_for, viewer):
     page, old = left.target, left.target.url
     at = timezone.now()
@@ -368,6 +383,7 @@ def test_compared_releases_show_both_addresses_of_a_link_whose_page_has_moved(pr
     assert f"to {old}-new " in shown
 
 
+@pytest.mark.nightly
 def test_the_export_page_says_what_a_file_of_three_columns_would_hold(project, left, client_for, editor):
     outgoing.withdraw(project, project.edges.filter(pk=left.pk), editor)
     client = client_for(editor)

@@ -70,6 +70,7 @@ def test_a_match_that_ends_and_a_group_that_is_accepted(project, editor, matched
     assert run.status == RunStatus.SUCCEEDED
 
 
+@pytest.mark.nightly
 def test_nobody_waits_while_a_match_chooses_words_and_places(project, editor, matched, monkeypatch):
     [decision] = _accept(project, editor, matched[0])().decided
     run = _start(project)
@@ -83,6 +84,7 @@ def test_nobody_waits_while_a_match_chooses_words_and_places(project, editor, ma
     assert not met.waited
 
 
+@pytest.mark.nightly
 def test_tiers_that_change_while_a_match_chooses_words_hold_for_what_it_stores(project, manager, monkeypatch):
     model = make_model()
     for number in range(8):
@@ -102,6 +104,7 @@ def test_tiers_that_change_while_a_match_chooses_words_hold_for_what_it_stores(p
     assert set(project.edges.values_list("tier", flat=True)) == {kept.pk}, "each of them once, by the new tiers"
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_restored_and_a_group_that_is_decided(project, editor, manager, matched, monkeypatch):
     first, decided, waiting = matched[0].run, matched[0], matched[-1]
     _accept(project, editor, decided)()
@@ -117,6 +120,7 @@ def test_a_run_that_is_restored_and_a_group_that_is_decided(project, editor, man
     _both_went_well(met)
 
 
+@pytest.mark.nightly
 def test_a_look_for_released_links_and_a_link_that_is_put_back(project, editor, monkeypatch):
     """Without verify's `lock_edges` and `lock_rows`, which were made to do nothing, PostgreSQL ends one of the two: the
     look has written the link and wants the suggestion, of which the other has written the status."""
@@ -161,6 +165,7 @@ def test_caps_that_are_applied_and_a_group_that_is_accepted(project, editor, mon
     _both_went_well(met)
 
 
+@pytest.mark.nightly
 def test_caps_that_are_applied_and_a_decision_that_is_undone(project, editor, monkeypatch):
     """Without caps_run's `lock_project`, which was made to do nothing, the undo does not wait, and reads tiers beside
     those who count what there is room for. Neither order of theirs is a deadlock: each locks the project first."""

@@ -44,7 +44,7 @@ def rows(release: Release) -> list[tuple[str, str, str]]:
     return [(row["operation"], row["donor_url"], row["acceptor_url"]) for row in csv.DictReader(io.StringIO(text))]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_draft_leaves_behind_what_leads_elsewhere_by_now_and_the_next_release_sends_it(
     project, editor, link, new, side
@@ -65,6 +65,7 @@ def test_a_draft_leaves_behind_what_leads_elsewhere_by_now_and_the_next_release_
     assert PublishedLink.objects.filter(is_out=True).count() == 2
 
 
+@pytest.mark.nightly
 def test_a_roll_back_leaves_a_link_with_the_page_that_it_leads_to(project, editor, link, new):
     """What was sent with a release is the link; the address is that of its page."""
     first = release_of(project)
@@ -74,6 +75,7 @@ def test_a_roll_back_leaves_a_link_with_the_page_that_it_leads_to(project, edito
     assert (draft.added, draft.changed, draft.removed) == (0, 0, 0)
 
 
+@pytest.mark.nightly
 def test_a_roll_back_brings_back_a_removed_link_with_the_page_that_it_leads_to(project, editor, link, new):
     first = release_of(project)
     outgoing.withdraw(project, project.edges.all(), editor)

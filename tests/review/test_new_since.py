@@ -54,6 +54,7 @@ def listed(project: Project, user, **fields: object) -> set[int]:
     return ids
 
 
+@pytest.mark.sample(8)
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("order", list(Order))
 def test_the_queue_lists_and_counts_what_was_first_proposed_on_the_day_or_later(berlin, editor, order):
@@ -62,6 +63,7 @@ def test_the_queue_lists_and_counts_what_was_first_proposed_on_the_day_or_later(
     assert listed(berlin, editor, order=order) == {first.pk, later.pk}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("size")
 def test_a_day_goes_together_with_other_filters(berlin, editor):
     proposed(berlin, 1, status="accepted")
@@ -88,6 +90,7 @@ def test_a_day_goes_together_with_other_filters(berlin, editor):
     assert listed(berlin, editor, status=ALL) == {sure.pk, likely.pk, accepted.pk}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("size")
 def test_a_decision_goes_on_within_what_is_new(berlin, editor, client_for):
     donor = make_page(berlin)
@@ -143,7 +146,7 @@ def test_viewers_see_the_field_filled_in_and_outsiders_see_nothing(berlin, clien
     assert client_for(outsider).get(f"/p/shop/{place}since={DAY}").status_code == 404
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "day", ["foo", "2026-02-30", "20260329", "2026-W13-7", "29.03.2026", "2026-3-29", "a%00b", "²"]
 )
@@ -157,6 +160,7 @@ def test_what_is_no_day_is_left_out_with_a_sentence(berlin, client_for, viewer, 
     assert "takes a day written as year-month-day" in text(answer)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles"])
 def test_the_first_and_the_last_day_are_days(project, client_for, viewer, day, zone):
@@ -167,6 +171,7 @@ def test_the_first_and_the_last_day_are_days(project, client_for, viewer, day, z
         assert client_for(viewer).get(f"/p/shop/{place}since={day}").status_code == 200
 
 
+@pytest.mark.nightly
 def test_the_export_page_says_the_day_and_shows_no_other(berlin, client_for, editor):
     proposed(berlin, 1, status="accepted")
     proposed(berlin, 30, status="accepted")

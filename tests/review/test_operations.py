@@ -43,6 +43,7 @@ def log() -> list[str]:
     return list(Decision.objects.order_by("pk").values_list("verb", flat=True))
 
 
+@pytest.mark.nightly
 def test_operations_are_carried_out_in_the_order_in_which_they_were_made(project, as_editor):
     first, second = make_edge(project), make_edge(project)
     accept, reject = decision(first), decision(second, "reject:outdated")
@@ -74,6 +75,7 @@ def test_the_counts_are_those_of_the_filter_on_the_screen(project, as_editor):
     }
 
 
+@pytest.mark.nightly
 def test_an_operation_that_arrives_twice_is_saved_once(edge, as_editor):
     sent = decision(edge)
     first, second = send(as_editor, sent), send(as_editor, sent)
@@ -82,6 +84,7 @@ def test_an_operation_that_arrives_twice_is_saved_once(edge, as_editor):
     assert log() == ["accept"]
 
 
+@pytest.mark.nightly
 def test_a_decision_that_arrives_again_after_it_was_undone_is_not_made_again(edge, as_editor):
     sent = decision(edge)
     send(as_editor, sent, operation("undo", of=sent["key"]))
@@ -89,6 +92,7 @@ def test_a_decision_that_arrives_again_after_it_was_undone_is_not_made_again(edg
     assert (status(edge), log()) == ("suggested", ["accept", "undo"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "back", "query"), [("aside", "back", "later=1"), ("ask", "unask", "waiting=1")])
 def test_what_is_put_off_or_taken_back_and_arrives_again_after_the_contrary_is_not_done_again(
     edge, as_editor, kind, back, query
@@ -102,6 +106,7 @@ def test_what_is_put_off_or_taken_back_and_arrives_again_after_the_contrary_is_n
     assert send(as_editor, query=query)["counts"]["left"] == 1
 
 
+@pytest.mark.nightly
 def test_an_undo_that_arrives_twice_takes_back_one_decision(project, as_editor):
     for _ in range(3):
         send(as_editor, decision(make_edge(project)))
@@ -125,6 +130,7 @@ def test_the_undo_of_what_was_refused_leaves_the_others_decision(project, edge, 
     assert (status(edge), log()) == ("rejected", ["reject"])
 
 
+@pytest.mark.nightly
 def test_a_decision_that_was_made_in_another_window_can_be_undone_by_its_id(project, editor, edge, as_editor):
     sent = decision(edge)
     (made,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
@@ -134,6 +140,7 @@ def test_a_decision_that_was_made_in_another_window_can_be_undone_by_its_id(proj
     assert status(edge) == "suggested"
 
 
+@pytest.mark.nightly
 def test_one_that_is_refused_leaves_the_others_saved(project, as_editor):
     edges = [make_edge(project) for _ in range(5)]
     sent = [decision(edge) for edge in edges]
@@ -146,6 +153,7 @@ def test_one_that_is_refused_leaves_the_others_saved(project, as_editor):
     assert "not in this project" in answer["answers"][3]["message"]
 
 
+@pytest.mark.nightly
 def test_what_is_refused_or_asks_comes_back_as_the_card_that_it_is_now(project, edge, as_editor):
     other = make_edge(project)
     sent = decision(other)
@@ -163,6 +171,7 @@ def test_what_is_refused_or_asks_comes_back_as_the_card_that_it_is_now(project, 
     assert results(send(as_editor, again)) == ["saved"]
 
 
+@pytest.mark.nightly
 def test_what_is_undone_comes_back_as_an_open_card(edge, as_editor):
     sent = decision(edge)
     assert send(as_editor, sent)["answers"][0]["cards"] == []
@@ -170,6 +179,7 @@ def test_what_is_undone_comes_back_as_an_open_card(edge, as_editor):
     assert [(card["edge"], card["open"]) for card in answer["cards"]] == [(edge.pk, True)]
 
 
+@pytest.mark.nightly
 def test_an_undo_brings_back_the_whole_group(project, editor, as_editor):
     edges = [make_edge(project) for _ in range(3)]
     decide_edges(project, [edge.pk for edge in edges], Verb.ACCEPT, editor)
@@ -187,6 +197,7 @@ def test_nothing_to_undo_and_a_decision_of_nowhere_are_refused(project, outsider
     assert status(elsewhere) == "accepted"
 
 
+@pytest.mark.nightly
 def test_a_key_is_its_editors_own(project, edge, as_editor, client_for):
     other, sent = make_edge(project), decision(edge)
     send(as_editor, sent)
@@ -203,6 +214,7 @@ def test_a_request_holds_200_operations_at_most(project, as_editor):
     assert results(send(as_editor, *sent[:-1])) == ["saved"] * MAX_OPERATIONS == ["saved"] * 200
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize(
     "body",
     [
@@ -217,7 +229,7 @@ def test_a_body_that_no_browser_sends_is_refused(project, as_editor, body):
     assert post(as_editor, body) == 400
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -258,6 +270,7 @@ def test_a_suggestion_of_another_project_is_out_of_reach(edge, outsider, client_
     assert (status(edge), SetAside.objects.count()) == ("suggested", 0)
 
 
+@pytest.mark.nightly
 def test_the_address_only_takes_what_is_posted_with_the_token(edge, as_editor, editor):
     assert as_editor.get(OPERATIONS).url == PAGE
     assert as_editor.put(OPERATIONS).status_code == 405
@@ -272,6 +285,7 @@ def test_the_address_only_takes_what_is_posted_with_the_token(edge, as_editor, e
     assert status(edge) == "accepted"
 
 
+@pytest.mark.nightly
 def test_hostile_words_stay_text_in_the_answer(project, as_editor):
     donor = make_page(project, title=EVIL, body=f"A {EVIL} b.")
     edge = make_edge(project, donor, make_page(project, title="Boots"), anchor=f"Boots {EVIL}", why=EVIL)
@@ -324,7 +338,7 @@ def read(*sent: dict[str, object]) -> list[Decide | Undo | Aside]:
     return operations_in({"operations": list(sent)}, MAX_OPERATIONS)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("do", ["accept", "accept:ugc", "reject:outdated"])
 def test_the_same_decision_twice_at_once_is_saved_once(project, do):
@@ -336,6 +350,7 @@ def test_the_same_decision_twice_at_once_is_saved_once(project, do):
     assert len(log()) == 5
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_same_undo_twice_at_once_takes_back_one_decision(project):
     editor = make_member(project)
@@ -360,6 +375,7 @@ def test_a_decision_and_its_undo_that_overtakes_an_unfinished_request_end_undone
     assert (status(edge), log()) == ("suggested", ["accept", "undo"])
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_one_key_for_two_suggestions_at_once_is_used_for_one(project):
     editor = make_member(project)
@@ -390,6 +406,7 @@ def test_a_request_that_fails_halfway_keeps_what_was_saved_before(project):
     assert log() == ["accept", "accept"]
 
 
+@pytest.mark.nightly
 def test_an_undo_takes_back_what_another_window_had_saved_under_another_key(project, editor):
     """Sent with the decision in one request, and after it with the number that the answer gave."""
     for together in (True, False):
@@ -408,6 +425,7 @@ def test_an_undo_takes_back_what_another_window_had_saved_under_another_key(proj
         assert edge.status == "suggested"
 
 
+@pytest.mark.nightly
 def test_cards_that_the_browser_holds_come_back_where_a_decision_has_changed_them(as_editor, project, editor):
     target = make_page(project, title="Boots")
     decided, same, other, gone = (
@@ -424,12 +442,14 @@ def test_cards_that_the_browser_holds_come_back_where_a_decision_has_changed_the
     assert 'data-edge="' in answer["changed"][0]["card"]
 
 
+@pytest.mark.nightly
 def test_an_answer_says_what_the_decision_is_called(as_editor, edge):
     words = decision(edge, anchor="winter boots")
     answer = send(as_editor, words, {"key": str(uuid4()), "kind": "undo", "of": words["key"]})
     assert [one["verb"] for one in answer["answers"]] == ["Accepted with an edit", "Undone"]
 
 
+@pytest.mark.nightly
 def test_cards_that_may_show_an_accepted_link_come_back_with_it_and_without_it_once_it_is_undone(as_editor, project):
     """Those of the same paragraph; a link in another one changes nothing on a card."""
     body = "Dry warm socks and old boots. " + "x " * 1000 + "\nMore of wool."

@@ -107,6 +107,7 @@ def test_what_is_asked_and_set_aside_leaves_the_list(project, editor, maria, edg
     assert listed(project, QueueFilter(asked=True, later=True), maria) == [edge.pk]
 
 
+@pytest.mark.nightly
 def test_the_menu_counts_what_is_asked_and_a_chip_removes_the_filter(client_for, project, editor, maria, edge):
     make_edge(project)
     opinions.ask(project, editor, edge.pk)
@@ -130,6 +131,7 @@ def test_what_is_asked_does_not_narrow_an_export(name):
     assert QueueFilter.from_query({name: "1"}).to_query() == f"{name}=1"
 
 
+@pytest.mark.nightly
 def test_asked_by_me_lists_what_i_wait_for_until_it_is_answered(as_editor, project, editor, maria):
     waiting, answered, of_me, _ = (make_edge(project, score=0.9 - n / 100) for n in range(4))
     assert "Asked by me" not in text(as_editor.get(PAGE)).partition("Nothing left")[0]
@@ -288,6 +290,7 @@ def test_a_suggestion_of_another_project_is_not_touched(as_editor, project, edge
 # --------------------------------------------------------------------------------------------------- without a script
 
 
+@pytest.mark.nightly
 def test_a_form_asks_and_goes_on_to_the_next(as_editor, project, editor, maria, edge):
     other = make_edge(project, score=0.8)
     sent = {"asked_of": "Maria", "text": "Well?", "query": "order=score"}
@@ -307,6 +310,7 @@ def test_a_form_that_cannot_be_carried_out_says_why_beside_the_card(as_editor, e
     assert "Zoe cannot be asked" in text(answer)
 
 
+@pytest.mark.nightly
 def test_a_form_comments_and_shows_the_card_with_the_comment(as_editor, editor, edge):
     answer = as_editor.post(f"{PAGE}{edge.pk}/comment/", {"text": " I would take it. "}, follow=True)
     assert "Comments 1" in text(answer)
@@ -374,6 +378,7 @@ def test_members_are_mentioned_in_capital_or_small_letters_and_others_stay_text(
     assert {one.get_username().lower() for one in comment.mentions.all()} == {name[1:].lower() for name in marked}
 
 
+@pytest.mark.nightly
 def test_cards_with_comments_and_requests_cost_no_more_queries_than_one(
     project, editor, maria, django_assert_num_queries, django_assert_max_num_queries
 ):

@@ -44,6 +44,7 @@ def test_most_needed_first_keeps_a_donors_suggestions_together(project, edges, e
     assert listed(project, editor, QueueFilter(order=Order.NEED)) == [needed, second, first]
 
 
+@pytest.mark.nightly
 def test_the_order_can_be_switched_on_the_page_and_is_kept_by_its_links(project, edges, client_for, viewer):
     page = client_for(viewer).get(f"{PAGE}?order=need")
     assert page.context["chosen"].order == Order.NEED
@@ -54,6 +55,7 @@ def test_the_order_can_be_switched_on_the_page_and_is_kept_by_its_links(project,
     assert [card["edge"] for card in cards] == [edge.pk for edge in reversed(edges)]
 
 
+@pytest.mark.nightly
 def test_the_project_says_which_order_is_usual(project, edges, client_for, viewer):
     Project.objects.update(queue_order="need")
     client = client_for(viewer)
@@ -77,6 +79,7 @@ def test_after_a_decision_the_next_card_is_the_next_of_that_order(project, edges
     assert answer.url.endswith(f"?at={second.pk}")
 
 
+@pytest.mark.nightly
 def test_a_card_says_in_one_line_what_the_target_lacks(project, edges, client_for, viewer):
     page = text(client_for(viewer).get(f"{PAGE}?order=need"))
     assert page.count(NEEDS) == 1
@@ -84,6 +87,7 @@ def test_a_card_says_in_one_line_what_the_target_lacks(project, edges, client_fo
     assert "0.800 expected worth" in page
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("authority", "imported", "words"),
     [
@@ -102,6 +106,7 @@ def test_a_donors_authority_is_said_also_after_a_decision(project, client_for, e
     assert words in text(client.get(f"{PAGE}{edge.pk}/"))
 
 
+@pytest.mark.nightly
 def test_managers_set_the_usual_order_and_where_gaps_go_and_it_is_logged(
     project, manager, editor, outsider, client_for
 ):
@@ -162,6 +167,7 @@ def test_most_needed_first_reads_the_list_off_an_index(project, editor):
         assert "Sort" not in plan, plan
 
 
+@pytest.mark.nightly
 def test_an_acceptors_suggestions_stand_together_under_its_head_the_most_needed_acceptor_first(
     project, as_editor, editor
 ):
@@ -222,6 +228,7 @@ def test_a_head_counts_what_was_accepted_and_what_the_list_shows(project, order)
         assert (quota.accepted, quota.total, quota.open) == expected, chosen
 
 
+@pytest.mark.nightly
 def test_the_list_says_why_percentages_may_rise_again_where_they_may(project, as_editor):
     says = "a percentage may be higher than the one above it"
     donor = make_page(project)
@@ -234,6 +241,7 @@ def test_the_list_says_why_percentages_may_rise_again_where_they_may(project, as
     assert says not in text(as_editor.get(PAGE)), "one alone has no order"
 
 
+@pytest.mark.nightly
 def test_an_acceptors_group_is_accepted_together(project, as_editor):
     target = make_page(project, title="Socks")
     edges = [make_edge(project, target=target, anchor=f"socks {n}") for n in range(3)]
@@ -249,6 +257,7 @@ def test_an_acceptors_group_is_accepted_together(project, as_editor):
         assert as_editor.get(GROUP, sides).url == PAGE
 
 
+@pytest.mark.nightly
 def test_the_suggestions_of_a_category_stand_together_wherever_its_pages_move(project, as_editor, editor):
     tents, stoves = make_category(project, "Tents"), make_category(project, "Stoves")
     donors = [make_page(project, category=category) for category in (stoves, tents, None, stoves)]

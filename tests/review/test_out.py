@@ -62,6 +62,7 @@ def decided(project, edge, verb: Verb, user) -> None:
     edge.refresh_from_db()
 
 
+@pytest.mark.nightly
 def test_a_link_that_is_back_in_the_queue_is_out_everywhere(project, sent, back):
     assert file_of(project, Choice.EXPORTED) == {"words 0": "", "words 1": "", "words 2": ""}
     assert set(file_of(project, Choice.ALL)) == {"words 0", "words 1", "words 2"}
@@ -69,6 +70,7 @@ def test_a_link_that_is_back_in_the_queue_is_out_everywhere(project, sent, back)
     assert site_figures(project).out == PublishedLink.objects.filter(is_out=True).count() == 3
 
 
+@pytest.mark.nightly
 def test_it_is_out_until_a_release_takes_it_off(project, sent, back, editor):
     decided(project, back, Verb.REJECT, editor)
     before = file_of(project, Choice.EXPORTED), file_of(project, Choice.ALL), listed(project), site_figures(project).out
@@ -111,6 +113,7 @@ def test_a_release_counts_those_that_are_back_among_its_links(project, sent, bac
     assert (since(release).unchanged, since(project.releases.get(number=2)).unchanged) == (2, 1)
 
 
+@pytest.mark.nightly
 def test_no_more_links_are_released_than_approved(project, sent, back, editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
     steps = [funnel.funnel(project).steps]
@@ -122,6 +125,7 @@ def test_no_more_links_are_released_than_approved(project, sent, back, editor):
     assert [[step.links for step in each[:3]] for each in steps] == [[4, 4, 3], [4, 4, 3], [4, 4, 4]]
 
 
+@pytest.mark.nightly
 def test_what_is_asked_for_again_is_said_to_be_added_again(project, sent, editor, client_for):
     assert outgoing.ask_again(project, project.edges.filter(pk=sent[0].pk), editor) == 1
 

@@ -132,6 +132,7 @@ def test_the_queues_undo_leaves_them_alone(project, left, editor):
         undoing.undo(project, editor, Decision.objects.get())
 
 
+@pytest.mark.nightly
 def test_a_withdrawn_link_can_be_accepted_again(project, left, editor):
     outgoing.withdraw(project, all_of(project), editor)
     release_of(project)
@@ -192,6 +193,7 @@ def test_the_database_refuses_an_unknown_operation(project, left, editor):
         )
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_two_editors_at_once_withdraw_a_link_once(project, left, editor):
     done: list[int] = []
@@ -214,6 +216,7 @@ def test_two_editors_at_once_withdraw_a_link_once(project, left, editor):
     assert Decision.objects.count() == Pending.objects.count() == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_withdrawal_waits_for_a_release_and_leaves_with_the_next(project, left, editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
@@ -245,6 +248,7 @@ def test_outsiders_and_strangers_do_not_get_in(left, client, client_for, outside
     assert client.get(url).status_code == 302
 
 
+@pytest.mark.nightly
 def test_outsiders_and_viewers_decide_nothing(project, left, client_for, outsider, viewer):
     sent = {"do": "withdraw", "link": left.pk}
 
@@ -254,6 +258,7 @@ def test_outsiders_and_viewers_decide_nothing(project, left, client_for, outside
     assert not Pending.objects.exists()
 
 
+@pytest.mark.nightly
 def test_editors_confirm_withdraw_and_take_back(project, left, client_for, editor):
     client = client_for(editor)
 
@@ -269,6 +274,7 @@ def test_a_link_of_another_project_is_left_alone(project, left, client_for, outs
     assert not Pending.objects.exists()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "sent", [{}, {"do": "withdraw"}, {"do": "drop", "link": 1}, {"do": "withdraw", "link": "x"}, {"do": "confirm:x"}]
 )
@@ -279,6 +285,7 @@ def test_a_form_that_makes_no_sense_changes_nothing(project, left, client_for, e
     assert not Decision.objects.exists()
 
 
+@pytest.mark.nightly
 def test_the_list_is_filtered_and_paged_by_keyset(project, client_for, viewer, editor):
     for number in range(outgoing.PAGE_SIZE + 2):
         make_edge(project, status=EdgeStatus.ACCEPTED, rel="nofollow" if number else "follow")
@@ -294,6 +301,7 @@ def test_the_list_is_filtered_and_paged_by_keyset(project, client_for, viewer, e
     assert "No links match these filters" in none.content.decode()
 
 
+@pytest.mark.nightly
 def test_a_manager_withdraws_all_links_of_a_release_after_seeing_their_number(project, client_for, manager, editor):
     for _ in range(3):
         make_edge(project, status=EdgeStatus.ACCEPTED)

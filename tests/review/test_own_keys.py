@@ -157,6 +157,7 @@ def test_a_viewer_has_keys_of_their_own_and_an_outsider_none_here(client_for, vi
     assert stored(outsider) == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", ["", "{edge}/"])
 def test_the_buttons_and_the_script_have_the_users_own_keys(as_editor, editor, edge, address):
     place = PAGE + address.format(edge=edge.pk)
@@ -172,6 +173,7 @@ def test_the_buttons_and_the_script_have_the_users_own_keys(as_editor, editor, e
     assert "a" not in keys
 
 
+@pytest.mark.nightly
 def test_a_viewers_list_of_keys_holds_what_a_viewer_can_do(client_for, viewer, edge):
     page = client_for(viewer).get(PAGE).content.decode()
     listed = page[page.index("keys__list") : page.index("</dl>")]
@@ -179,6 +181,7 @@ def test_a_viewers_list_of_keys_holds_what_a_viewer_can_do(client_for, viewer, e
     assert "Undo your last decision" not in listed
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", ["", "deck/", "{edge}/"])
 def test_keys_cost_one_query_changed_or_not_however_many_cards(as_editor, editor, edge, address, project):
     for _ in range(3):

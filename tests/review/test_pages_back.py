@@ -90,6 +90,7 @@ def test_a_removal_for_another_reason_leaves_whatever_becomes_of_the_pages(proje
     assert operations(release_of(project)) == ["remove"]
 
 
+@pytest.mark.nightly
 def test_a_draft_that_was_made_before_the_page_came_back_leaves_the_removal_behind_and_says_so(
     project, waiting, as_editor
 ):
@@ -103,6 +104,7 @@ def test_a_draft_that_was_made_before_the_page_came_back_leaves_the_removal_behi
     assert "was asked for while a page of the link was gone. The page is back" in " ".join(page.split())
 
 
+@pytest.mark.nightly
 def test_one_click_keeps_the_link_and_the_decision_can_be_read(project, waiting, as_editor):
     bring_back(waiting.target)
     draft = draft_of(project)
@@ -116,6 +118,7 @@ def test_one_click_keeps_the_link_and_the_decision_can_be_read(project, waiting,
     assert "pages-back" not in as_editor.get(f"{DRAFTS}{draft.pk}/").content.decode()
 
 
+@pytest.mark.nightly
 def test_one_click_removes_it_all_the_same(project, waiting, as_editor):
     bring_back(waiting.target)
     draft = draft_of(project)
@@ -128,6 +131,7 @@ def test_one_click_removes_it_all_the_same(project, waiting, as_editor):
     assert operations(release_of(project)) == ["remove"]
 
 
+@pytest.mark.nightly
 def test_a_viewer_reads_it_and_decides_nothing(project, waiting, client_for):
     bring_back(waiting.target)
     draft = draft_of(project)

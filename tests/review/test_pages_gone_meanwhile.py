@@ -29,7 +29,7 @@ def post(client, link, do: str = "accept", **data):
     return client.post(f"/p/shop/queue/{link.pk}/decide/", {"do": do, **seen, "pages": pages, **data})
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("do", ["accept", "reject:irrelevant"])
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_page_that_was_removed(project, editor, client_for, link, do, side):
@@ -44,6 +44,7 @@ def test_a_page_that_was_removed(project, editor, client_for, link, do, side):
     assert (link.status, link.stale) == ("suggested", True)
 
 
+@pytest.mark.nightly
 def test_an_acceptor_that_was_merged_asks_for_another_look(project, editor, client_for, link):
     other = make_page(project, "/other")
     call_command("page_event", "shop", "merged", link.target.url, other.url, *AT)
@@ -56,6 +57,7 @@ def test_an_acceptor_that_was_merged_asks_for_another_look(project, editor, clie
     assert (link.status, link.target) == ("suggested", other)
 
 
+@pytest.mark.nightly
 def test_a_second_look_decides(project, editor, client_for, link):
     call_command("page_event", "shop", "merged", link.target.url, make_page(project, "/other").url, *AT)
     link.refresh_from_db()
@@ -78,6 +80,7 @@ def test_before_the_suggestions_have_followed(project, editor, link, monkeypatch
     assert [conflict.message for conflict in outcome.conflicts] == [said]
 
 
+@pytest.mark.nightly
 def test_what_was_closed_for_its_pages_is_opened_by_no_reading_of_the_tiers(project, link):
     call_command("page_event", "shop", "removed", link.target.url)
 
@@ -87,6 +90,7 @@ def test_what_was_closed_for_its_pages_is_opened_by_no_reading_of_the_tiers(proj
     assert link.stale
 
 
+@pytest.mark.nightly
 def test_what_is_undone_stays_closed_until_its_page_is_back(project, editor, link):
     decide_edges(project, [link.pk], Verb.ACCEPT, editor)
     call_command("page_event", "shop", "removed", link.target.url)
@@ -99,6 +103,7 @@ def test_what_is_undone_stays_closed_until_its_page_is_back(project, editor, lin
     assert Decision.objects.count() == 2
 
 
+@pytest.mark.nightly
 def test_what_a_rejection_ruled_out_is_not_opened_for_a_page_that_is_gone(project, editor, link):
     decide_edges(project, [link.pk], Verb.REJECT, editor, Ruling(reason="irrelevant"))
     call_command("page_event", "shop", "removed", link.target.url)
@@ -109,6 +114,7 @@ def test_what_a_rejection_ruled_out_is_not_opened_for_a_page_that_is_gone(projec
     assert (link.status, link.stale) == ("suggested", True)
 
 
+@pytest.mark.nightly
 def test_several_at_once_are_decided_but_for_those(project, editor, link):
     stands = make_edge(project, link.source, make_page(project, "/stands"))
     call_command("page_event", "shop", "removed", link.target.url)

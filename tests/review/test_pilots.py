@@ -14,7 +14,7 @@ from tests.factories import make_edge, make_run
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_an_open_pilot_comes_first_and_the_list_holds_each_suggestion_once(order, size, project, editor):

@@ -85,6 +85,7 @@ def test_a_link_goes_where_the_editor_puts_it_and_undo_puts_it_back(project, edi
     assert columns(edge) == was
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("before", [Where.BESIDE, Where.GAP])
 def test_words_that_the_text_does_not_hold_are_not_put_into_it(project, editor, as_editor, before):
     edge = suggestion(project, before, anchor="other shoes")
@@ -170,6 +171,7 @@ def test_the_words_proposed_go_into_the_text_where_they_are_picked_there(project
     assert where_of(CandidateEdge.objects.get(pk=edge.pk)) == Where.BESIDE
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("setting", ["beside", "gap"])
 def test_a_link_whose_words_the_text_lacks_goes_where_the_project_has_them_go(project, editor, as_editor, setting):
     project.gap_links = setting
@@ -250,7 +252,7 @@ def test_new_tiers_leave_an_accepted_link_where_it_was_put(project, editor, befo
 # The words that were picked.
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_words_picked_at_a_later_place_stand_there(project, editor, as_editor, at):
     edge = suggestion(project, Where.TEXT, anchor="boots again")
@@ -316,7 +318,7 @@ def test_the_same_words_at_another_place_are_a_wish_that_is_kept(project, editor
     assert (moved.anchor, columns(edge)["span_start"]) == (PHRASE, places()[0][0])
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", list(Mode))
 def test_a_later_match_leaves_an_accepted_link_where_it_was_put(project, editor, mode):
     pages = small(project, "a", "b")

@@ -60,6 +60,7 @@ def test_what_was_undone_is_not_counted_as_done_today(project, editor):
     assert queue_counts(project, QueueFilter(), editor).today == 0
 
 
+@pytest.mark.nightly
 def test_a_list_costs_the_same_number_of_queries_however_long_it_is(project, as_editor, editor):
     def queries() -> int:
         with CaptureQueriesContext(
@@ -149,13 +150,14 @@ def test_the_filter_goes_along_to_the_export(project, as_editor):
     assert "2 links" in text(as_editor.get(html.unescape(accepted)))
 
 
+@pytest.mark.nightly
 def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
     page = as_editor.get(f"{PAGE}?tier=x&after=nonsense&status=gone")
     assert page.status_code == 200
     assert "unknown: tier, status" in text(page)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
 def test_a_value_that_the_queue_leaves_out_is_refused_by_the_export_that_it_leads_to(project, as_editor, bad):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)
@@ -176,6 +178,7 @@ def test_a_category_that_is_gone_lists_nothing(project, as_editor):
     assert page.context["counts"].total == 0
 
 
+@pytest.mark.nightly
 def test_reading_writes_nothing(edge, as_editor, project):
     make_link(edge.source, make_page(project))
     addresses = (PAGE, f"{PAGE}{edge.pk}/", f"{GROUP}?donor={edge.source_id}", decide_url(edge), UNDO)
@@ -211,6 +214,7 @@ def test_a_member_reaches_no_edge_of_another_project(edge, client_for, outsider)
     assert client.post(f"/p/elsewhere/queue/{edge.pk}/decide/", form(edge)).status_code == 404
 
 
+@pytest.mark.nightly
 def test_viewers_look_and_do_not_decide(edge, client_for, viewer):
     client = client_for(viewer)
     page = client.get(PAGE)
@@ -233,6 +237,7 @@ def test_tiers_of_one_name_are_one_choice(project, as_editor):
     assert {card["edge"] for card in listed} == {edge.pk, other.pk}
 
 
+@pytest.mark.nightly
 def test_the_next_edge_follows_in_the_order_of_the_list(project, editor):
     edges = [make_edge(project, score=score) for score in (0.9, 0.85, 0.82)]
     filters = QueueFilter.from_query(QueryDict("order=score"))

@@ -44,7 +44,7 @@ def some_edges(project: Project, number: int) -> list[CandidateEdge]:
     return [make_edge(project, donors[n % 3], score=0.81 + n / 1000) for n in range(number)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "query", ["", "status=all", "text=page", "category=1", "tier=1", "order=need", "status=rejected"]
 )
@@ -59,6 +59,7 @@ def test_the_queue_asks_as_much_for_many_suggestions_as_for_few(project, client_
     assert asked(lambda: client.get(address)) <= few
 
 
+@pytest.mark.nightly
 def test_the_deck_asks_as_much_for_many_cards_as_for_few(project, client_for, editor):
     client, address = client_for(editor), reverse("deck", args=[project.slug])
     some_edges(project, 2)
@@ -68,6 +69,7 @@ def test_the_deck_asks_as_much_for_many_cards_as_for_few(project, client_for, ed
     assert asked(lambda: client.get(address)) == few
 
 
+@pytest.mark.nightly
 def test_a_decision_asks_as_much_among_many_suggestions_as_among_few(project, client_for, editor):
     client, address = client_for(editor), reverse("operations", args=[project.slug])
 
@@ -95,6 +97,7 @@ def test_counts_stop_and_say_so(project, editor, monkeypatch):
     assert queue_counts(project, QueueFilter(), editor).to_review == 5
 
 
+@pytest.mark.nightly
 def test_kept_counts_and_counted_ones_agree_under_every_filter(project, editor):
     category = make_category(project, "A")
     below = make_category(project, "A", "B")
@@ -126,6 +129,7 @@ def test_kept_counts_and_counted_ones_agree_under_every_filter(project, editor):
             assert sorted(ids) == sorted(listed.queryset(project).values_list("pk", flat=True)), (query, status)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("order", list(Order))
 def test_a_list_made_of_parts_is_in_order_and_whole_from_page_to_page(project, editor, order):
     edges = some_edges(project, 9)

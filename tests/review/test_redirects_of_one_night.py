@@ -36,7 +36,7 @@ def pair(edge) -> tuple[str, str, str]:
     return edge.source.url.removeprefix(SITE), edge.target.url.removeprefix(SITE), edge.status
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.parametrize("status", [EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED])
 def test_a_link_follows_its_page_back(project, other, side, status):
@@ -48,6 +48,7 @@ def test_a_link_follows_its_page_back(project, other, side, status):
     assert pair(edge) == before
 
 
+@pytest.mark.nightly
 def test_a_released_link_that_is_back_with_its_page_asks_for_no_change(project, link, other):
     release_of(project)
     event("redirected", link.target.url, other.url)
@@ -66,6 +67,7 @@ def test_a_link_that_was_decided_on_meanwhile_stays_where_it_is(project, other, 
     assert pair(edge) == ("/donor", "/login", "rejected")
 
 
+@pytest.mark.nightly
 def test_what_gave_up_its_pair_has_it_again(project, link, other):
     open_one = make_edge(project, link.source, other)
     event("redirected", link.target.url, other.url)
@@ -82,7 +84,7 @@ def crawl(project, tmp_path, *rows: tuple[str, str, str]) -> None:
     services.import_file(project, "pages", file, allow_shrink=True)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("code", ["302", "303", "307"])
 def test_a_redirect_that_says_it_is_temporary_moves_no_page_and_no_link(project, link, tmp_path, code):
     release_of(project)
@@ -97,6 +99,7 @@ def test_a_redirect_that_says_it_is_temporary_moves_no_page_and_no_link(project,
     assert not Pending.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_page_that_answers_where_it_was_before_has_moved_back(project, link, tmp_path):
     accepted = make_edge(project, link.target, make_page(project, "/socks"), status=EdgeStatus.ACCEPTED)
     create_release(project, project.edges.filter(pk=link.pk))
@@ -123,6 +126,7 @@ def test_a_link_released_at_the_new_address_is_changed_when_its_page_moves_back(
     assert Pending.objects.get().operation == "change"
 
 
+@pytest.mark.nightly
 def test_a_page_keeps_its_words_while_it_answers_with_an_error(project, tmp_path):
     crawl(project, tmp_path, ("/boots", "200", ""), ("/socks", "200", ""))
     file = tmp_path / "pages.csv"

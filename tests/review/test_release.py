@@ -130,6 +130,7 @@ def test_these_never_leave_unreviewed(lenient, fields):
         release_of(lenient)
 
 
+@pytest.mark.nightly
 def test_a_link_that_came_back_from_the_site_waits_for_a_person_in_every_tier(lenient, editor):
     edge = make_edge(lenient, score=0.7)
     release_of(lenient)
@@ -165,6 +166,7 @@ def health(lenient):
     return category
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_link_of_a_page_that_has_become_sensitive_never_leaves_unreviewed(lenient, health, side):
     plain, moved = make_edge(lenient, score=0.7), make_edge(lenient, score=0.7)
@@ -289,6 +291,7 @@ def test_two_exports_at_once_never_hold_the_same_link(project):
     assert ReleaseLink.objects.count() == ReleaseLink.objects.values("edge").distinct().count() == 2_000
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_link_taken_back_while_the_export_waits_for_it_does_not_leave(project):
     """The editor's transaction holds the edge; the export waits for it and must see what became of it."""

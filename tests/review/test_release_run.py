@@ -21,6 +21,7 @@ def many(project, monkeypatch):
     return [make_edge(project, status=EdgeStatus.ACCEPTED) for _ in range(3)]
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_many_links_leave_in_the_background(project, many, client_for, editor, run_jobs):
     client = client_for(editor)
@@ -38,6 +39,7 @@ def test_many_links_leave_in_the_background(project, many, client_for, editor, r
     assert "Download the release" in client.get(response.url).content.decode()
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_filter_goes_along(project, many, client_for, editor, run_jobs):
     tents = make_category(project, "Tents")
@@ -91,6 +93,7 @@ def test_a_filter_that_leaves_few_links_is_looked_at(project, many, client_for, 
     assert "The acceptor is missing from the newest import." in page
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_second_export_leads_to_the_run_that_waits(project, many, client_for, editor, redis_server):
     client = client_for(editor)
@@ -101,6 +104,7 @@ def test_a_second_export_leads_to_the_run_that_waits(project, many, client_for, 
     assert Run.objects.filter(kind=RunKind.RELEASE).count() == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, many):
     params = {"filters": {"generator": "of-old"}, "format": "full", "bom": False}
@@ -113,6 +117,7 @@ def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, ma
     assert "the filter has an unknown field or value (generator)" in run.error
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_job_that_comes_twice_makes_one_release(project, many):
     run = lifecycle.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
@@ -124,6 +129,7 @@ def test_a_job_that_comes_twice_makes_one_release(project, many):
     assert Release.objects.count() == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_release_that_is_stopped_leaves_nothing_behind(project, many):
     run = lifecycle.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)

@@ -58,6 +58,7 @@ def test_outsiders_cannot_export(project, client_for, outsider):
     assert not Release.objects.exists()
 
 
+@pytest.mark.nightly
 def test_viewers_see_and_download_but_do_not_export(exported, project, client_for, viewer):
     make_edge(project, status=EdgeStatus.ACCEPTED)
     client = client_for(viewer)
@@ -70,6 +71,7 @@ def test_viewers_see_and_download_but_do_not_export(exported, project, client_fo
     assert Release.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_exporting_makes_a_release_and_leads_back_to_the_page(project, as_editor, editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
 
@@ -94,6 +96,7 @@ def test_a_release_downloads_the_same_bytes_every_time(exported, as_editor):
     assert first["Content-Disposition"] == 'attachment; filename="anchorline-shop-release-1.csv"'
 
 
+@pytest.mark.nightly
 def test_a_release_says_how_many_of_its_links_stand(project, as_editor, editor):
     for _ in range(3):
         make_edge(project, status=EdgeStatus.ACCEPTED)
@@ -112,10 +115,12 @@ def test_a_release_says_how_many_of_its_links_stand(project, as_editor, editor):
     assert "All 2 links are still as this release left them." in text(as_editor.get(f"{PAGE}2/links/"))
 
 
+@pytest.mark.nightly
 def test_a_release_of_another_project_is_not_found(exported, client_for, outsider):
     assert client_for(outsider).get("/p/elsewhere/export/1/").status_code == 404
 
 
+@pytest.mark.nightly
 def test_exporting_twice_says_that_nothing_is_left(exported, as_editor):
     response = as_editor.post(PAGE, {"format": "full"})
 
@@ -131,6 +136,7 @@ def sent(response, **changes: object) -> dict[str, object]:
     return {"format": "full", "links": shown[1], **changes}
 
 
+@pytest.mark.nightly
 def test_a_link_accepted_since_the_page_was_shown_does_not_leave_unseen(project, as_editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
     form = sent(as_editor.get(PAGE))
@@ -145,6 +151,7 @@ def test_a_link_accepted_since_the_page_was_shown_does_not_leave_unseen(project,
     assert Release.objects.get().links == 2
 
 
+@pytest.mark.nightly
 def test_the_number_shown_counts_what_a_joil_file_leaves_for_later(project, as_editor, editor):
     for _ in range(2):
         make_edge(project, status=EdgeStatus.ACCEPTED)
@@ -161,6 +168,7 @@ def test_the_number_shown_counts_what_a_joil_file_leaves_for_later(project, as_e
     assert "a file of three columns has no word for changes and removals" in said
 
 
+@pytest.mark.nightly
 def test_what_proves_sensitive_only_when_it_leaves_does_not_stop_the_others(project, as_editor):
     lenient_tiers(project, name="Related")
     health = make_page(project, category=make_category(project, "Health"))
@@ -228,6 +236,7 @@ def test_the_page_says_what_is_held_back_and_what_to_do(project, as_editor):
     assert "every link that could be exported is held back" in page
 
 
+@pytest.mark.nightly
 def test_links_nobody_decided_on_are_counted_apart_and_have_their_own_advice(project, as_editor):
     lenient_tiers(project, name="Related")
     gone = make_page(project, indexable=False)
@@ -251,6 +260,7 @@ def test_what_a_crawl_wrote_is_shown_as_text(project, as_editor):
     assert "&lt;script&gt;alert(1)" in page
 
 
+@pytest.mark.nightly
 def test_the_queues_filter_narrows_the_export_down(project, as_editor):
     tents = make_category(project, "Shop", "Tents")
     wanted = make_edge(project, make_page(project, category=tents), status=EdgeStatus.ACCEPTED)
@@ -273,6 +283,7 @@ def unlike(project) -> dict[str, CandidateEdge]:
     return {status: make_edge(project, score=0.7, status=status) for status in EdgeStatus.values}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("status", ["suggested", "accepted"])
 def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, unlike, status):
     page = text(as_editor.get(f"{PAGE}?status={status}"))
@@ -284,7 +295,7 @@ def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, un
     assert release.filters == {"status": status}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -301,6 +312,7 @@ def test_nothing_leaves_of_what_is_rejected_or_gone_and_the_page_says_why(projec
     assert (posted.status_code, Release.objects.count()) == (409, 0)
 
 
+@pytest.mark.nightly
 def test_of_released_links_only_what_was_asked_of_them_since_leaves(project, as_editor, editor, unlike):
     released = project.edges.filter(pk=unlike["exported"].pk)
     outgoing.withdraw(project, released, editor, "")
@@ -383,7 +395,7 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
     assert "Nothing is ready to export" in text(response)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "query",
     [
@@ -467,6 +479,7 @@ def test_a_file_that_is_not_known_is_refused_in_one_sentence(project, as_editor,
     assert "Select a valid choice" not in page
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", ["held/", "1/links/"])
 def test_a_reason_that_is_not_known_is_named_by_the_list_and_refused_by_the_download(exported, as_editor, path):
     page, file = as_editor.get(f"{PAGE}{path}?reason=foo"), as_editor.get(f"{PAGE}{path}?reason=foo&file")
@@ -495,6 +508,7 @@ def test_suggestions_download_as_a_file_without_being_marked(project, as_editor)
     assert edge.status == EdgeStatus.SUGGESTED
 
 
+@pytest.mark.nightly
 def test_many_releases_are_listed_page_by_page(project, as_editor, editor):
     Release.objects.bulk_create(
         Release(project=project, number=n, links=1, added=1, bytes=1, sha256="0" * 64, status="accepted")

@@ -52,6 +52,7 @@ def decide(project, edge, verb, user):
     return outcome
 
 
+@pytest.mark.nightly
 def test_an_accept_asks_nothing_and_the_next_release_adds_one_and_removes_the_other(project, old, better, editor):
     outcome = decide(project, better, Verb.ACCEPT, editor)
 
@@ -75,6 +76,7 @@ def test_without_what_it_replaces_the_page_is_full(project, old, better, editor)
     assert [warning.code for warning in doubt.warnings] == ["donor_full"]
 
 
+@pytest.mark.nightly
 def test_a_roll_back_takes_both_back(project, old, better, editor):
     first = project.releases.get()
     decide(project, better, Verb.ACCEPT, editor)
@@ -97,6 +99,7 @@ def test_a_roll_back_of_which_one_half_must_stay_leaves_both(project, old, bette
     assert set(out(project)) == {better.pk}
 
 
+@pytest.mark.nightly
 def test_a_draft_shows_both_and_publishes_both(project, old, better, editor):
     decide(project, better, Verb.ACCEPT, editor)
 
@@ -107,6 +110,7 @@ def test_a_draft_shows_both_and_publishes_both(project, old, better, editor):
     assert set(out(project)) == {better.pk}
 
 
+@pytest.mark.nightly
 def test_an_accept_that_is_undone_after_the_draft_takes_neither(project, old, better, editor):
     decide(project, better, Verb.ACCEPT, editor)
     draft = draft_of(project, editor)
@@ -118,6 +122,7 @@ def test_an_accept_that_is_undone_after_the_draft_takes_neither(project, old, be
     assert set(out(project)) == {old.pk}
 
 
+@pytest.mark.nightly
 def test_an_undone_accept_is_an_open_replacement_again(project, old, better, editor):
     decide(project, better, Verb.ACCEPT, editor)
 

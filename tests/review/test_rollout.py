@@ -67,6 +67,7 @@ def test_a_pilot_has_its_share_of_donors_and_a_larger_share_drops_none():
     assert 2850 < len(large) < 3150
 
 
+@pytest.mark.nightly
 def test_in_a_pilot_links_of_donors_outside_the_share_stay(project):
     edges = [accepted(project, f"/shop/{number}", "Shop") for number in range(30)]
     rule(project, Stage.PILOT, "Shop", share=40).save()
@@ -110,6 +111,7 @@ def test_a_rule_names_a_category_or_a_pattern(project):
         RolloutForm({"stage": "pilot", "pattern": "x", "share": "100"}, project=project).fields["share"].clean("100")
 
 
+@pytest.mark.nightly
 def test_a_manager_sees_the_effect_saves_undoes_and_it_is_in_the_log(project, edges, client_for):
     client = client_for(make_member(project, "manager"))
     where, sent = "/p/shop/settings/rollout/", {"pattern": "/shop/", "stage": "off", "share": "10"}

@@ -68,6 +68,7 @@ def state(edges) -> list[tuple[str, str]]:
     return [CandidateEdge.objects.values_list("status", "anchor").get(pk=edge.pk) for edge in edges]
 
 
+@pytest.mark.nightly
 def test_decisions_come_back_are_shown_first_and_undone_as_one(as_editor, editor, project, edges):
     rows = downloaded(as_editor)
     assert [row["anchor"] for row in rows] == ["warm boots", "'=HYPERLINK(1)", "Zelt für “vier”", "stoves"]
@@ -97,6 +98,7 @@ def test_a_cell_that_a_spreadsheet_would_run_comes_back_as_the_anchor_it_was(as_
     assert state(edges)[1] == ("accepted", "=HYPERLINK(1)")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("delimiter", "encoding"), [(";", "utf-8"), ("\t", "utf-8-sig"), (";", "cp1252"), ("\t", "utf-16")]
 )
@@ -109,6 +111,7 @@ def test_files_as_spreadsheets_save_them(as_editor, edges, delimiter, encoding):
     assert {status for status, _ in state(edges)} == {"accepted"}
 
 
+@pytest.mark.nightly
 def test_a_row_that_changed_in_the_meantime_is_refused_and_the_others_are_not(as_editor, project, edges):
     rows = downloaded(as_editor)
     for row in rows:
@@ -121,6 +124,7 @@ def test_a_row_that_changed_in_the_meantime_is_refused_and_the_others_are_not(as
     assert [status for status, _ in state(edges)] == ["accepted", "rejected", "rejected", "rejected"]
 
 
+@pytest.mark.nightly
 def test_rows_that_say_the_same_are_decided_together(as_editor, project, edges):
     def asked(number: int) -> int:
         rows = downloaded(as_editor)[:number]
@@ -146,6 +150,7 @@ def test_a_suggestion_is_decided_by_the_first_of_its_rows(as_editor, edges):
     assert state(edges)[0][0] == "rejected"
 
 
+@pytest.mark.nightly
 def test_rows_that_will_be_refused_are_named_before_anything_is_saved(as_editor, edges):
     rows = downloaded(as_editor)
     for row in rows:
@@ -249,6 +254,7 @@ def test_too_many_decisions_are_refused(as_editor, edges, monkeypatch):
     assert "Split it" in send(as_editor, file(rows))[0]
 
 
+@pytest.mark.nightly
 def test_the_preview_cannot_be_forged_or_used_in_another_project(as_editor, client_for, project, edges):
     rows = downloaded(as_editor)
     rows[0]["decision"] = "accept"
@@ -313,6 +319,7 @@ def test_what_somebody_decided_meanwhile_is_refused_in_the_preview(as_editor, pr
     assert "To accept: 0. To reject: 0." in said
 
 
+@pytest.mark.nightly
 def test_a_file_that_is_sent_again_writes_nothing_and_says_so(as_editor, editor, edges):
     rows = downloaded(as_editor)[:2]
     rows[0]["decision"] = "accept"
@@ -329,6 +336,7 @@ def test_a_file_that_is_sent_again_writes_nothing_and_says_so(as_editor, editor,
     assert "Row 3: You decided this already: rejected." in said
 
 
+@pytest.mark.nightly
 def test_the_page_keeps_its_filter(as_editor, edges):
     row = downloaded(as_editor)[0] | {"decision": "reject"}
     page = as_editor.post(f"{SHEET}?text=boots", {"file": file([row])}).content.decode()
@@ -339,6 +347,7 @@ def test_the_page_keeps_its_filter(as_editor, edges):
     assert answer.url == "/p/shop/queue/?text=boots"
 
 
+@pytest.mark.nightly
 def test_links_that_may_not_be_made_are_refused_one_by_one(as_editor, project, edges):
     rows = downloaded(as_editor)
     for row in rows:
@@ -383,6 +392,7 @@ ROWS = st.lists(
 BEFORE = st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["own", "other", "draft"])), max_size=3)
 
 
+@pytest.mark.nightly
 @given(rows=ROWS, before=BEFORE, limit=st.integers(1, 3), per_target=st.integers(0, 3))
 @tried(40, phases=[Phase.explicit, Phase.generate])
 def test_what_the_preview_says_is_what_happens(project, editor, tmp_path, rows, before, limit, per_target):

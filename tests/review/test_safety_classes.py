@@ -56,7 +56,7 @@ def applied(project):
 BARRED = {("a", "b"), ("a", "outside"), ("inside", "b"), ("inside", "outside")}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", ["cosine", "formula"])
 def test_a_pair_is_kept_from_a_match_and_from_the_queue_until_it_is_removed(
     project,
@@ -86,6 +86,7 @@ def test_a_pair_is_kept_from_a_match_and_from_the_queue_until_it_is_removed(
     assert not differences(project)
 
 
+@pytest.mark.nightly
 def test_what_left_the_queue_comes_back_with_the_pair_s_end_and_both_ways_where_it_says_so(
     project,
     shop,  # noqa: F811
@@ -125,6 +126,7 @@ def test_nobody_accepts_such_a_link_and_a_rejection_that_is_taken_back_does_not_
     assert (edge.status, edge.stale, edge.barred_by_id) == ("suggested", True, pair.pk)
 
 
+@pytest.mark.nightly
 def test_a_link_accepted_before_is_held_back_and_the_answer_to_why_not_says_so(project, shop, pair):  # noqa: F811
     make_edge(project, shop["a"], shop["b"], status="accepted")
     make_edge(project, shop["b"], shop["a"], status="accepted")
@@ -135,6 +137,7 @@ def test_a_link_accepted_before_is_held_back_and_the_answer_to_why_not_says_so(p
     assert "barred" not in {one.code for one in why_not_pair(project, shop["b"], shop["a"]).findings}
 
 
+@pytest.mark.nightly
 def test_a_card_says_why_and_shows_the_disclaimer_of_a_class(project, shop, pair, client_for, editor):  # noqa: F811
     edge, other = make_edge(project, shop["a"], shop["b"]), make_edge(project, shop["b"], shop["a"])
     page = client_for(editor).get(f"/p/shop/queue/{edge.pk}/").content.decode()
@@ -168,6 +171,7 @@ def fields(tents, others, **more):
     return {"pair-source": tents.pk, "pair-target": others.pk, "pair-either": "", "pair-reason": WHY, **more}
 
 
+@pytest.mark.nightly
 def test_a_manager_sees_what_a_pair_touches_saves_it_and_takes_it_back(
     project,
     shop,  # noqa: F811
@@ -198,6 +202,7 @@ def test_a_manager_sees_what_a_pair_touches_saves_it_and_takes_it_back(
     assert (said.user, said.after) == (manager, {"links": "from Tents to Others", "reason": WHY})
 
 
+@pytest.mark.nightly
 def test_a_preview_that_looked_at_some_pages_alone_says_so(
     project,
     shop,  # noqa: F811
@@ -214,6 +219,7 @@ def test_a_preview_that_looked_at_some_pages_alone_says_so(
     assert "Only the project’s first 2 pages were looked at." in shown
 
 
+@pytest.mark.nightly
 def test_a_class_is_made_changed_and_removed_by_form_and_one_in_use_stays(project, client_for, manager, redis_server):
     make_page(project, "/wine")
     client = client_for(manager)

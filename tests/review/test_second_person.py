@@ -88,6 +88,7 @@ def test_nobody_approves_their_own_and_only_managers_and_experts_of_both_pages_d
     assert held(project) == []
 
 
+@pytest.mark.nightly
 def test_a_rejection_by_the_second_person_and_its_undo_leave_the_link_waiting(project, edge, editor, manager):
     accept(edge, editor)
     second_person.reject(of(project, manager), edge.pk, manager, "not here")
@@ -114,6 +115,7 @@ def test_a_bulk_accept_and_a_tier_that_leaves_unreviewed_pass_no_gate(project, e
     assert held(project) == [Held.SECOND, Held.SECOND]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["category", "safety_class"])
 def test_a_gate_that_comes_later_stops_what_was_accepted_before_and_lets_it_go_when_it_ends(
     project, editor, manager, redis_server, kind
@@ -138,6 +140,7 @@ def applied(project):
     return run_apply_safety(make_run(project, RunKind.SAFETY))
 
 
+@pytest.mark.nightly
 def test_the_second_person_decides_by_form_and_goes_on_to_the_next(project, edge, editor, manager, client_for):
     other = make_edge(project, edge.source, score=0.8)
     for one in (edge, other):
@@ -154,6 +157,7 @@ def test_the_second_person_decides_by_form_and_goes_on_to_the_next(project, edge
     assert list(Decision.objects.order_by("pk").values_list("verb", flat=True))[-2:] == ["approve", "reject"]
 
 
+@pytest.mark.nightly
 def test_a_manager_makes_and_ends_gates_by_form(project, client_for, manager, redis_server):
     client, page = client_for(manager), "/p/shop/settings/safety/"
     assert client.post(f"{page}gate/", {}).status_code == 422
@@ -167,6 +171,7 @@ def test_a_manager_makes_and_ends_gates_by_form(project, client_for, manager, re
     assert [(one.user, one.subject) for one in said] == [(manager, "pages with 1,000 clicks or more")] * 2
 
 
+@pytest.mark.nightly
 def test_before_a_gate_is_saved_its_links_are_counted_and_saving_it_makes_that_come_true(
     project, editor, manager, redis_server, client_for
 ):
@@ -291,6 +296,7 @@ def test_the_file_names_who_accepted_and_who_approved(project, edge, editor, man
     assert (row["decided_by"], row["approved_by"]) == (str(editor), str(manager))
 
 
+@pytest.mark.nightly
 def test_the_list_says_which_of_its_links_the_reader_may_approve(project, gate, editor, client_for):
     section = make_category(project, "Tents")
     expert = make_member(project, "expert")

@@ -82,6 +82,7 @@ def test_the_share_follows_from_the_ids(project):
     assert not any(overlap.is_read_twice(project, pk) for pk in range(1, 10_001))
 
 
+@pytest.mark.nightly
 def test_another_editor_is_offered_the_card_as_if_nobody_had_decided(project, edge, ada, bo, client_for):
     card = cards(client_for(bo))[edge.pk]
     assert 'data-state="suggested"' in card
@@ -91,6 +92,7 @@ def test_another_editor_is_offered_the_card_as_if_nobody_had_decided(project, ed
     assert edge.pk not in cards(client_for(make_member(project, "viewer")))
 
 
+@pytest.mark.nightly
 def test_what_the_second_editor_says_is_kept_and_changes_nothing(project, edge, ada, bo, client_for):
     answer = send(client_for(bo), said(edge, "accept"))
     assert results(answer) == ["saved"]
@@ -105,12 +107,14 @@ def test_what_the_second_editor_says_is_kept_and_changes_nothing(project, edge, 
     assert edge.pk not in cards(client_for(make_member(project)))  # once more, and not again
 
 
+@pytest.mark.nightly
 def test_what_is_sent_twice_is_kept_once(edge, bo, client_for):
     sent = said(edge, "reject:irrelevant")
     assert results(send(client_for(bo), sent)) == results(send(client_for(bo), sent)) == ["saved"]
     assert SecondReading.objects.get().reason == "irrelevant"
 
 
+@pytest.mark.nightly
 def test_u_takes_it_back_and_it_is_read_again(project, edge, bo, client_for):
     sent = said(edge, "reject")
     client = client_for(bo)
@@ -143,6 +147,7 @@ def test_nobody_reads_the_same_suggestion_twice(project, edge, ada, bo, client_f
         )
 
 
+@pytest.mark.nightly
 def test_who_has_read_it_does_not_read_it_again_when_the_first_editor_decides_anew(project, edge, ada, bo, client_for):
     send(client_for(bo), said(edge, "accept"))
     undoing.undo(project, ada)
@@ -157,6 +162,7 @@ def test_what_is_read_in_two_windows_counts_once(project, edge, bo, client_for):
     assert SecondReading.objects.get().verb == "accept"
 
 
+@pytest.mark.nightly
 def test_a_reading_that_arrives_again_after_it_was_taken_back_is_answered(edge, bo, client_for):
     sent = said(edge, "accept")
     again = [sent, operation("undo", of=sent["key"])]
@@ -164,11 +170,13 @@ def test_a_reading_that_arrives_again_after_it_was_taken_back_is_answered(edge, 
     assert SecondReading.objects.count() == 2
 
 
+@pytest.mark.nightly
 def test_once_the_share_is_0_who_comes_second_is_told_so(project, edge, ada, bo, client_for):
     overlap.set_share(project, ada, 0)
     assert results(send(client_for(bo), said(edge, "accept"))) == ["refused"]
 
 
+@pytest.mark.nightly
 def test_a_request_for_an_opinion_gives_nothing_away(project, edge, ada, bo, client_for):
     answer = send(client_for(bo), operation("ask", edge=edge.pk))["answers"][0]
     assert answer["result"] == "refused"
@@ -182,6 +190,7 @@ def test_a_request_for_an_opinion_gives_nothing_away(project, edge, ada, bo, cli
     assert not names(page.content.decode(), ada)
 
 
+@pytest.mark.nightly
 def test_the_card_shows_no_comment_on_the_decision(project, ada, bo, client_for):
     edge = shared(project)
     opinions.say(project, ada, edge.pk, "The price is old.")
@@ -206,6 +215,7 @@ def test_what_is_set_aside_comes_back_in_the_list_of_that_alone(edge, bo, client
     assert edge.pk not in cards(client)
 
 
+@pytest.mark.nightly
 def test_a_decision_that_is_taken_back_is_read_by_nobody_else(project, edge, ada, bo, client_for):
     undoing.undo(project, ada)
     assert not DueReading.objects.exists()
@@ -215,6 +225,7 @@ def test_a_decision_that_is_taken_back_is_read_by_nobody_else(project, edge, ada
     assert not SecondReading.objects.exists()
 
 
+@pytest.mark.nightly
 def test_an_edited_card_is_offered_with_the_words_it_had(project, ada, bo, client_for):
     donor = make_page(project, body="Wear warm winter boots on snow.")
     edge = shared(project, source=donor, anchor="winter boots")
@@ -232,6 +243,7 @@ def test_only_single_decisions_on_the_share_are_read_again(project, ada):
     assert not DueReading.objects.exists()
 
 
+@pytest.mark.nightly
 def test_the_card_comes_in_the_lists_that_would_have_held_it(project, ada, bo, client_for):
     tents, boots = (make_category(project, name) for name in ("Tents", "Boots"))
     edge = shared(project, source=make_page(project, category=tents))
@@ -255,11 +267,13 @@ def test_while_a_list_goes_on_no_more_than_the_share_is_mixed_in(project, ada, b
     assert found[0] not in {edge.pk for edge in due}
 
 
+@pytest.mark.nightly
 def test_when_the_list_is_empty_the_page_opens_with_what_is_to_be_read(edge, bo, ada, client_for):
     assert f'data-edge="{edge.pk}"' in client_for(bo).get(PAGE).content.decode()
     assert f'data-edge="{edge.pk}"' not in client_for(ada).get(PAGE).content.decode()
 
 
+@pytest.mark.nightly
 def test_without_a_script_it_is_kept_as_well(edge, bo, client_for):
     sent = {name: value for name, value in said(edge, "reject").items() if name not in ("key", "kind", "edge")}
     assert client_for(bo).post(f"{PAGE}{edge.pk}/decide/", sent).status_code == 302
@@ -272,6 +286,7 @@ def test_a_card_that_is_fetched_by_itself_shows_no_decision_either(edge, ada, bo
     assert not names(card["card"], ada)
 
 
+@pytest.mark.nightly
 def test_an_address_that_names_the_card_opens_it_as_if_nobody_had_decided(edge, ada, bo, client_for):
     page = client_for(bo).get(f"{PAGE}?at={edge.pk}").content.decode()
     assert f'data-edge="{edge.pk}"' in page
@@ -294,6 +309,7 @@ def test_second_readings_are_never_changed_or_deleted(edge, bo, client_for):
             change(SecondReading.objects.all())
 
 
+@pytest.mark.nightly
 def test_a_manager_sets_the_share_which_is_logged_and_told_to_the_team(project, manager, bo, client_for):
     project.read_twice = 0
     project.save()
@@ -309,6 +325,7 @@ def test_a_manager_sets_the_share_which_is_logged_and_told_to_the_team(project, 
     assert client_for(bo).post(f"{TEAM}read-twice/", {"percent": 5}).status_code == 403
 
 
+@pytest.mark.nightly
 def test_the_team_page_names_both_answers_where_they_differ(project, edge, bo, manager, client_for):
     send(client_for(bo), said(edge, "accept"))
     page = client_for(manager).get(TEAM).content.decode()
@@ -344,6 +361,7 @@ def test_the_deck_and_the_team_page_ask_as_much_for_many_as_for_few(project, ada
 # ------------------------------------------------------------------------------------------- giving nothing away
 
 
+@pytest.mark.nightly
 def test_why_not_and_the_page_of_the_donor_call_it_open(project, ada, bo, client_for):
     edge = shared(project, source=make_page(project, body="Wear warm boots.", category=make_category(project, "Tips")))
     decide_edges(project, [edge.pk], Verb.REJECT, ada, Ruling(reason="wrong_target"))
@@ -365,6 +383,7 @@ def test_why_not_and_the_page_of_the_donor_call_it_open(project, ada, bo, client
     assert "ada rejected it on" in pages(bo)[0]  # who has read it may know
 
 
+@pytest.mark.nightly
 def test_the_lists_of_decided_links_leave_it_out_until_it_is_read(project, edge, ada, bo, client_for):
     viewer = make_member(project, "viewer")
 
@@ -389,6 +408,7 @@ def test_after_a_reload_it_is_among_the_last_decisions_and_comes_back_with_u(pro
     assert f'data-reading="{sent["key"]}"' not in client.get(PAGE).content.decode()
 
 
+@pytest.mark.nightly
 def test_the_number_of_what_is_left_goes_down_with_it_as_with_any_card(project, edge, bo, client_for):
     make_edge(project)
     client = client_for(bo)

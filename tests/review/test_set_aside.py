@@ -67,6 +67,7 @@ def test_it_comes_back(project, editor, as_editor):
     assert counts(project, editor) == (1, 0, 1)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("by_another", [False, True])
 def test_what_is_decided_is_in_no_list_of_what_is_set_aside_and_set_aside_again_once_undone(
     project, editor, as_editor, edge, by_another
@@ -85,6 +86,7 @@ def test_what_is_decided_is_in_no_list_of_what_is_set_aside_and_set_aside_again_
     assert counts(project, editor) == (0, 1, 1)
 
 
+@pytest.mark.nightly
 def test_what_was_not_set_aside_is_not_once_its_decision_is_undone(project, editor, as_editor, edge):
     send(as_editor, operation("aside", edge=edge.pk), operation("back", edge=edge.pk), decision(edge))
     undo(project, editor)
@@ -98,6 +100,7 @@ def test_without_a_script_too_it_is_set_aside_again(project, editor, as_editor, 
     assert listed(project, editor, LATER) == [edge]
 
 
+@pytest.mark.nightly
 def test_what_another_decides_meanwhile_is_no_longer_counted(project, editor, as_editor, edge):
     other = make_member(project)
     send(as_editor, operation("aside", edge=edge.pk))
@@ -132,6 +135,7 @@ def test_a_group_leaves_out_what_is_set_aside(project, editor, as_editor):
     assert "Accept 1 suggestion on this page?" in text(as_editor.get(GROUP, {"donor": donor.pk}))
 
 
+@pytest.mark.nightly
 def test_without_a_script_the_next_card_follows(project, editor, as_editor):
     first, second = make_edge(project, score=0.9), make_edge(project, score=0.85)
     answer = as_editor.post(later_url(first), {"query": "order=score"})
@@ -149,6 +153,7 @@ def test_without_a_script_the_next_card_follows(project, editor, as_editor):
     assert [card["edge"] for card in as_editor.get(f"{DECK}?later=1").json()["cards"]] == [second.pk]
 
 
+@pytest.mark.nightly
 def test_only_editors_of_the_project_set_aside(edge, outsider, viewer, client_for, as_editor):
     assert client_for(outsider).post(later_url(edge)).status_code == 404
     assert client_for(viewer).post(later_url(edge)).status_code == 403
@@ -168,6 +173,7 @@ def test_what_is_set_aside_goes_with_its_project_and_its_editor(project, edge, e
     assert SetAside.objects.count() == 0
 
 
+@pytest.mark.nightly
 def test_it_is_among_the_last_things_done_and_undo_takes_it_back_without_a_script_too(project, editor, as_editor):
     edges = [make_edge(project, score=0.9 - n / 100) for n in range(3)]
     decide_edges(project, [edges[0].pk], Verb.ACCEPT, editor)

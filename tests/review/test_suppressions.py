@@ -77,7 +77,7 @@ def shop(project) -> dict[str, Page]:
     return pages
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("reason", RULED_OUT)
 def test_a_reason_takes_what_it_rules_out_out_of_the_queue_and_of_the_next_match_until_it_is_undone(
     project, shop, editor, reason
@@ -103,7 +103,7 @@ def test_a_reason_takes_what_it_rules_out_out_of_the_queue_and_of_the_next_match
     assert listed(project, editor) == before
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("reason", [Reason.WRONG_TARGET, Reason.BAD_ANCHOR])
 def test_one_key_rules_out_the_pair_alone_and_a_second_one_what_the_reason_names(project, editor, as_editor, reason):
     """Here the words are the acceptor's own title, on a link beside the text."""
@@ -121,7 +121,7 @@ def test_one_key_rules_out_the_pair_alone_and_a_second_one_what_the_reason_names
     assert len(listed(project, editor)) == 2
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("reach", "end"),
     [
@@ -152,6 +152,7 @@ def test_ninety_days_are_ninety_days(project, edge, editor):
     assert timedelta(days=89, hours=23) < row.ends_at - timezone.now() <= timedelta(days=90)
 
 
+@pytest.mark.nightly
 def test_a_rejection_without_a_suppression_holds_for_good(project, shop, editor):
     match(project)
     CandidateEdge.objects.filter(source=shop["b"], target=shop["c"]).update(status="rejected", reviewed=True)
@@ -178,6 +179,7 @@ def test_a_run_that_began_before_leaves_out_what_was_ruled_out_meanwhile(project
     assert [pair for pair in listed(project, editor) if pair[0] == "a"]
 
 
+@pytest.mark.nightly
 def test_what_one_rejection_brings_back_another_may_keep_away(project, editor):
     donor, target = make_page(project), make_page(project)
     first, second = make_edge(project, donor, target), make_edge(project, donor)
@@ -243,6 +245,7 @@ def test_words_are_compared_as_anchors_are(project, editor):
     assert not {other, elsewhere} & set(hidden)
 
 
+@pytest.mark.nightly
 def test_a_release_holds_back_words_and_sections_that_were_ruled_out_and_not_what_a_donor_has_already(project, editor):
     category = make_category(project, "Tents")
     target, donor = make_page(project), make_page(project, category=category)
@@ -261,6 +264,7 @@ def test_a_release_holds_back_words_and_sections_that_were_ruled_out_and_not_wha
     assert kept.pk
 
 
+@pytest.mark.nightly
 def test_why_not_names_what_was_ruled_out(project, shop, editor):
     match(project, levels_up=9)
     row = reject(edge_of(shop["a"], shop["b"]), editor, Reason.WRONG_TARGET, Reach.CHANGED)
@@ -305,6 +309,7 @@ def still_out(edges: list[CandidateEdge]) -> int:
     return CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges], stale=True).count()
 
 
+@pytest.mark.nightly
 def test_what_one_rejection_ruled_out_comes_back_by_a_run_where_it_is_much(project, edge, editor, as_editor, many):
     row = reject(edge, editor, Reason.TOO_MANY)
     assert still_out(many) == 5
@@ -329,6 +334,7 @@ def test_what_one_rejection_ruled_out_comes_back_by_a_run_where_it_is_much(proje
     assert not differences(project)
 
 
+@pytest.mark.nightly
 def test_an_undo_leaves_to_a_run_what_its_rejection_had_ruled_out_where_it_is_much(project, edge, editor, many):
     reject(edge, editor, Reason.TOO_MANY)
     undo(project, editor)
@@ -359,6 +365,7 @@ def test_the_card_says_what_each_reason_does(as_editor, edge):
     assert "for good until either page changes for 90 days" in said
 
 
+@pytest.mark.nightly
 def test_the_list_shows_what_holds_and_leads_back(project, edge, as_editor, editor):
     other = make_edge(project, edge.source)
     reject(edge, editor, Reason.TOO_MANY, Reach.DAYS)
@@ -378,6 +385,7 @@ def test_the_list_shows_what_holds_and_leads_back(project, edge, as_editor, edit
     assert as_editor.post(f"{LIST}{row.pk}/allow/", {"query": "a\nb"}).status_code == 400
 
 
+@pytest.mark.nightly
 def test_the_list_is_filtered_and_paged_with_the_same_queries_whatever_it_lists(
     project, edge, as_editor, editor, django_assert_num_queries, monkeypatch
 ):
@@ -402,6 +410,7 @@ def test_the_list_is_filtered_and_paged_with_the_same_queries_whatever_it_lists(
     assert "ignores" in text(as_editor.get(f"{LIST}?kind=bogus&who=x&more=1"))
 
 
+@pytest.mark.nightly
 def test_however_many_have_ended_a_screen_looks_at_so_many_and_the_next_goes_on(
     project, edge, as_editor, editor, monkeypatch
 ):

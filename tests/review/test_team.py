@@ -69,6 +69,7 @@ def test_a_link_that_two_generators_found_counts_for_both(project, decided, peop
     assert team(project, 28).whole.total == 4
 
 
+@pytest.mark.nightly
 def test_who_changes_an_own_decision_is_counted_once_and_with_the_last(project, decided, people):
     edge = decided[0]
     decide_edges(project, [edge.pk], Verb.REJECT, people[0], shown=Shown(status=EdgeStatus.ACCEPTED))
@@ -77,6 +78,7 @@ def test_who_changes_an_own_decision_is_counted_once_and_with_the_last(project, 
     assert rows(team(project, 28).people)["ada"] == (1, 1, 0)
 
 
+@pytest.mark.nightly
 def test_the_wait_is_the_median_from_the_first_proposal(project, decided):
     for edge, hours in zip(decided[:3], (1, 5, 30), strict=True):
         CandidateEdge.objects.filter(pk=edge.pk).update(created_at=timezone.now() - timedelta(hours=hours))
@@ -85,6 +87,7 @@ def test_the_wait_is_the_median_from_the_first_proposal(project, decided):
     assert timedelta(hours=4, minutes=59) < waited < timedelta(hours=5, minutes=1)
 
 
+@pytest.mark.nightly
 def test_only_the_days_asked_for_are_counted(project, decided, monkeypatch):
     later = timezone.now() + timedelta(days=8)
     monkeypatch.setattr(timezone, "now", lambda: later)
@@ -92,6 +95,7 @@ def test_only_the_days_asked_for_are_counted(project, decided, monkeypatch):
     assert team(project, 28).whole.total == 3
 
 
+@pytest.mark.nightly
 def test_the_page_shows_it_to_managers_alone(project, decided, manager, editor, client_for):
     page = client_for(manager).get(PAGE).content.decode()
     assert "By stated probability" in page

@@ -37,6 +37,7 @@ def written(project) -> list[object]:
     ]
 
 
+@pytest.mark.nightly
 def test_it_writes_what_withdrawing_each_link_writes(project, release, editor, manager):
     changed, removed, back = project.edges.order_by("pk")[:3]
     outgoing.confirm(project, project.edges.filter(pk=changed.pk), editor, Rel.UGC)
@@ -73,6 +74,7 @@ def test_it_asks_as_often_for_many_links_as_for_few(project, manager):
     assert asked(2) == asked(9)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_many_links_are_withdrawn_in_the_background(project, release, client_for, manager, run_jobs, monkeypatch):
     monkeypatch.setattr(create, "MAX_IN_REQUEST", 2)
@@ -105,6 +107,7 @@ def test_a_large_release_is_looked_at_in_part_and_its_page_says_so(project, rele
     assert "Withdraw the links it added" in page
 
 
+@pytest.mark.nightly
 def test_what_is_left_of_a_large_release_is_not_counted_before_it_is_withdrawn(
     project, release, client_for, manager, monkeypatch
 ):
@@ -119,6 +122,7 @@ def test_what_is_left_of_a_large_release_is_not_counted_before_it_is_withdrawn(
     assert not [query for query in queries if "review_releaselink" in query["sql"]]
 
 
+@pytest.mark.nightly
 def test_nothing_is_withdrawn_where_the_number_of_links_is_not_what_was_shown(project, release, client_for, manager):
     client = client_for(manager)
     answers = [client.post(f"{PAGE}withdraw/", {"links": links}).status_code for links in (4, "all", "")]

@@ -132,6 +132,7 @@ def test_the_workbook_is_ready_to_be_filled_in(as_editor, edges):
     assert '<col min="5" max="5" width="70' in xml
 
 
+@pytest.mark.nightly
 def test_what_a_workbook_decides_is_shown_first_and_then_carried_out(as_editor, tmp_path, edges):
     rows = records(tmp_path, download(as_editor))
     rows[0]["decision"] = "accept"
@@ -144,6 +145,7 @@ def test_what_a_workbook_decides_is_shown_first_and_then_carried_out(as_editor, 
     assert [status for status, _ in state(edges)] == ["accepted", "accepted", "rejected", "suggested", "suggested"]
 
 
+@pytest.mark.nightly
 def test_columns_in_another_order_more_of_them_and_empty_rows_do_not_matter(as_editor, tmp_path, edges):
     rows = records(tmp_path, download(as_editor))
     for row in (rows[0], rows[2]):
@@ -171,6 +173,7 @@ def test_a_formula_is_its_result_and_one_without_a_result_is_named(as_editor, tm
     assert "Row 2: The formula under “decision” has no result." in said
 
 
+@pytest.mark.nightly
 def test_escapes_of_what_no_text_may_hold_are_shown_as_such(as_editor, tmp_path, edges):
     row = records(tmp_path, download(as_editor))[0] | {"decision": "reject", "note": "SAID"}
     content = saved([row], fill=lambda sheet: sheet.write_formula(1, COLUMNS.index("note"), '"a"', None, "SAID"))
@@ -186,6 +189,7 @@ def test_a_cell_that_would_fill_the_memory_is_refused(as_editor, tmp_path, edges
     assert not wishes
 
 
+@pytest.mark.nightly
 def test_numbers_that_a_spreadsheet_made_of_the_ids_are_still_the_ids(as_editor, tmp_path, edges):
     rows = records(tmp_path, download(as_editor))
     rows[0]["decision"] = "accept"
@@ -261,6 +265,7 @@ def test_a_workbook_goes_out_in_the_order_of_the_list_past_a_page_and_when_it_is
     assert table(tmp_path, download(as_editor, "text=nothing")) == [list(COLUMNS)]
 
 
+@pytest.mark.nightly
 def test_long_lists_ask_as_much_a_page_as_short_ones(as_editor, project, edges):
     with CaptureQueriesContext(connection) as few:
         download(as_editor)

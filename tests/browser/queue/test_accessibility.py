@@ -26,6 +26,7 @@ SMALL = """(least) => {
 PHONE = {"width": 390, "height": 800}
 
 
+@pytest.mark.nightly
 def test_every_target_can_be_hit_and_tab_reaches_the_cards_controls_within_a_few_stops(at_queue, edges):
     expect_open(at_queue, edges[0])
     stops = []

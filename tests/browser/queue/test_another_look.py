@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WORDS = "warm boots and more " * 12
 
 
+@pytest.mark.nightly
 def test_a_conflict_is_marked_and_counted_and_r_brings_it_back_with_the_reason(at_queue, edges, project):
     maria = make_member(project, username="maria")
     decide_edges(project, [edges[0].pk], Verb.REJECT, maria, Ruling(reason="outdated"))
@@ -70,6 +71,7 @@ def test_a_conflict_is_marked_and_counted_and_r_brings_it_back_with_the_reason(a
     expect(card(at_queue).get_by_role("alert")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_words_that_cannot_be_used_come_back_with_the_reason_until_their_card_is_put_back_as_it_came(at_queue, edges):
     rewrite(at_queue, "")
     expect(marked(at_queue)).to_contain_text("The anchor is empty")
@@ -121,6 +123,7 @@ def warned(project, edges) -> None:
         make_link(make_page(project), edges[0].target, edges[0].anchor)
 
 
+@pytest.mark.nightly
 def test_a_card_warns_before_the_decision_and_y_accepts_at_once(warned, at_queue, edges):
     warnings = card(at_queue).locator("[data-warnings]")
     says = f"3 other links to “{edges[0].target.title}” say “{edges[0].anchor}”."
@@ -177,6 +180,7 @@ def test_what_is_typed_behind_a_key_that_waits_goes_into_its_field_and_enter_sav
     expect_look(page, 1)  # these words are not in the name of the page
 
 
+@pytest.mark.nightly
 def test_an_address_opens_a_card_that_is_decided_and_says_where_one_is_gone(at_queue, queue_url, edges, project):
     decide_edges(project, [edges[0].pk], Verb.REJECT, make_member(project, username="maria"))
     at_queue.goto(f"{queue_url}?at={edges[0].pk}")

@@ -73,6 +73,7 @@ def states(page: Page, project, edges) -> Iterator[str]:
 LANGUAGES = ["en", pytest.param("de", marks=pytest.mark.nightly)]  # the same templates with other words
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_is_found_in_any_state_of_the_queue(language, at_queue, project, edges):
     at_queue.context.add_cookies([{"name": "django_language", "value": language, "url": at_queue.url}])

@@ -61,6 +61,7 @@ def sensitive(edges) -> None:
     CandidateEdge.objects.filter(pk=edges[1].pk).update(sensitive=reason)
 
 
+@pytest.mark.nightly
 def test_keys_before_the_preview_do_nothing_and_one_that_is_left_while_it_waits_accepts_nothing(
     sensitive, at_queue, edges
 ):

@@ -74,6 +74,7 @@ def test_each_key_decides_its_card_and_the_next_one_opens(at_row, row, editor):
     assert counts == {"suggested": "3", "accepted": "9", "later": "1"}
 
 
+@pytest.mark.nightly
 def test_keys_that_move_read_open_search_and_leave_decide_nothing(at_queue, edges):
     at_queue.context.route("https://shop.example/**", lambda route: route.fulfill(body="there"))
     press(at_queue, ("Control+a", "Meta+a"))
@@ -121,6 +122,7 @@ def test_keys_that_move_read_open_search_and_leave_decide_nothing(at_queue, edge
     assert not Decision.objects.exists()
 
 
+@pytest.mark.nightly
 def test_s_sets_aside_until_it_is_pressed_again_among_those_or_taken_back(at_queue, edges, queue_url):
     press(at_queue, "su")
     expect_open(at_queue, edges[0])

@@ -26,6 +26,7 @@ def at_ready(maria, at_queue):
     return at_queue
 
 
+@pytest.mark.nightly
 def test_m_asks_a_colleague_u_takes_it_back_and_one_that_is_refused_needs_another_look(
     at_ready, edges, project, maria, editor
 ):
@@ -78,6 +79,7 @@ def test_a_comment_shows_at_once_and_stays(at_ready, edges, editor, maria):
     expect_open(at_ready, edges[1])
 
 
+@pytest.mark.nightly
 def test_whoever_is_asked_sees_by_whom_and_the_decision_brings_an_answer(
     at_ready, queue_url, sign_in, edges, project, editor, maria
 ):

@@ -11,6 +11,7 @@ from tests.browser.queue.screen import card, expect_open, expect_saved, open_own
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.nightly
 def test_a_changed_key_decides_the_old_one_does_nothing_and_the_button_says_the_new_one(at_queue, queue_url, edges):
     open_own_keys(at_queue)
     accept = at_queue.get_by_label("Accept as the button says")

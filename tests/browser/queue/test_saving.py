@@ -179,6 +179,7 @@ def sign_in_as(page, live_server, user) -> None:
     page.wait_for_url(re.compile(r"(?<!login)/$"))
 
 
+@pytest.mark.nightly
 def test_a_session_that_ends_loses_nothing_and_takes_no_focus(at_queue, edges, editor):
     expect_fetched(at_queue)
     at_queue.context.clear_cookies(name="sessionid")
@@ -199,6 +200,7 @@ def test_a_session_that_ends_loses_nothing_and_takes_no_focus(at_queue, edges, e
     assert [stored(edge)[::2] for edge in edges[:2]] == [("accepted", "follow"), ("accepted", "nofollow")]
 
 
+@pytest.mark.nightly
 def test_what_one_person_has_decided_is_saved_when_they_sign_in_in_another_window_and_under_no_other_name(
     at_queue, edges, live_server, project, editor
 ):
@@ -230,6 +232,7 @@ def test_what_one_person_has_decided_is_saved_when_they_sign_in_in_another_windo
 # Leaving
 
 
+@pytest.mark.nightly
 def test_a_reload_and_a_way_to_another_page_and_back_lose_nothing(cut_off, connect, edges, live_server):
     cut_off.reload()
     expect_open(cut_off, edges[2])
@@ -253,7 +256,7 @@ def test_what_was_decided_just_before_leaving_is_sent(at_queue, edges, live_serv
     assert statuses(edges)[:2] == ["accepted", "accepted"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("end", ["closed", "crashed", "with the whole browser"])
 def test_what_a_window_has_left_that_is_gone_is_offered_and_saved(cut_off, connect, edges, queue_url, browser, end):
     context = cut_off.context
@@ -281,6 +284,7 @@ def test_what_a_window_has_left_that_is_gone_is_offered_and_saved(cut_off, conne
         context.close()
 
 
+@pytest.mark.nightly
 def test_a_page_that_was_made_while_a_decision_was_saved_does_not_show_its_card_as_open(at_queue, queue_url, edges):
     held: list = []
     at_queue.route(OPERATIONS, lambda route: held.append(route) if not held else route.continue_())
@@ -301,6 +305,7 @@ def test_a_page_that_was_made_while_a_decision_was_saved_does_not_show_its_card_
     assert stored(edges[0])[0] == "accepted"
 
 
+@pytest.mark.nightly
 def test_after_a_reload_u_takes_back_the_newest_in_turn_each_with_its_donor_and_later_keys_wait(at_queue, edges):
     press(at_queue, "aas")
     expect_saved(at_queue)

@@ -75,6 +75,7 @@ PREVIEW = """
 """
 
 
+@pytest.mark.nightly
 def test_what_is_open_reads_in_order_each_part_by_its_name_and_no_key_is_part_of_one(at_queue, edges):
     press(at_queue, "a")
     expect_open(at_queue, edges[1])
@@ -92,6 +93,7 @@ def test_what_is_open_reads_in_order_each_part_by_its_name_and_no_key_is_part_of
     assert spoken == ["Shift+A", "a"]
 
 
+@pytest.mark.nightly
 def test_each_decision_is_said_once_in_regions_that_stay_and_trouble_with_saving_too(at_queue, edges):
     regions = "[...document.querySelectorAll('main [role=status], main [aria-live]')]"
     assert at_queue.evaluate(f"(window.before = {regions}).length") >= 3

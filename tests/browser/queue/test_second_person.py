@@ -13,6 +13,7 @@ from tests.browser.queue.screen import statuses
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.nightly
 def test_a_approves_and_x_rejects_and_who_may_not_is_told_why_the_key_does_nothing(
     page, live_server, queue_url, project, edges, editor, manager, sign_in
 ):

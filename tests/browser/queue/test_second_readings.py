@@ -26,6 +26,7 @@ def due(project, edges) -> CandidateEdge:
     return edge
 
 
+@pytest.mark.nightly
 def test_it_is_decided_and_undone_with_the_keys_also_after_a_reload_and_its_first_decision_stands(due, edges, at_queue):
     press(at_queue, "aa")
     expect_open(at_queue, due)

@@ -12,6 +12,7 @@ from tests.factories import make_member
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.nightly
 def test_two_browsers_and_another_window_on_one_card_leave_one_decision_and_each_its_own_later(
     at_queue, edges, project, queue_url, context_of
 ):

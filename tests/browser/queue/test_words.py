@@ -110,6 +110,7 @@ def test_words_that_are_moved_selected_picked_and_typed_are_marked_where_they_st
     assert (edge.anchor, edge.span_start) == ("Boots on SNOW", BODY.index("boots on snow"))
 
 
+@pytest.mark.nightly
 def test_warnings_come_while_the_words_are_changed_and_y_overrules_just_these(at_placed, placed):
     press(at_placed, ("Shift+ArrowLeft", "ArrowLeft", "ArrowLeft"))
     doubt = card(at_placed).locator("[data-warnings]")
@@ -167,6 +168,7 @@ def chosen_place(page) -> str:
     return card(page).locator("[data-where]:checked").get_attribute("value")
 
 
+@pytest.mark.nightly
 def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once(gap, at_queue):
     expect_open(at_queue, gap)
     button = card(at_queue).locator("[data-do=accept]")
@@ -201,6 +203,7 @@ def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once
     assert chosen_place(at_queue) == "beside"
 
 
+@pytest.mark.nightly
 def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(at_queue, gap):
     make_edge(
         gap.project, gap.source, status="accepted", anchor="warm boots", span_start=START, span_end=START + 10,
@@ -215,6 +218,7 @@ def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(
     expect(card(at_queue).locator("[data-warnings]")).to_contain_text("does not hold “warm boots” where a link may")
 
 
+@pytest.mark.nightly
 def test_a_card_that_comes_back_for_its_words_says_where_they_will_go(gap, at_queue):
     expect_open(at_queue, gap)
     at_queue.keyboard.press("e")

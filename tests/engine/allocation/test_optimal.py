@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def test_reaches_the_best_total_within_the_caps(scored, per_source: int, per_tar
     assert chosen.tolist() == solve(sources, targets, score, per_source, per_target).tolist()
 
 
+@pytest.mark.nightly
 def test_is_never_worse_than_best_first_on_a_large_site() -> None:
     rng = np.random.default_rng(5)
     key = np.unique(rng.integers(0, 2000 * 500, 40_000))

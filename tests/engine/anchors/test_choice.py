@@ -88,6 +88,7 @@ def test_choices_are_words_of_the_text_that_carry_no_link_yet(learned: tuple[Evi
             assert not any(start <= choice.start < start + 5 for start in taken)
 
 
+@pytest.mark.nightly
 def test_a_link_is_not_described_by_itself() -> None:
     """Whatever one link's anchor says, the spans of its own pair are described alike."""
     site = checked(worded_site())
@@ -156,6 +157,7 @@ def test_sites_with_little_to_learn_from_learn_nothing() -> None:
     assert train_anchors(build_index(checked(absent)), OPTIONS) is None
 
 
+@pytest.mark.nightly
 def test_identical_pages_are_no_trouble() -> None:
     site = made_site(pages=80)
     body = "\n".join(dict.fromkeys("\n".join(site.bodies).split("\n")))
@@ -185,6 +187,7 @@ def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, tit
         assert all(bodies[page][choice.start : choice.end] == choice.text for choice in found)
 
 
+@pytest.mark.nightly
 def test_a_ranked_site_offers_words_for_its_pairs() -> None:
     site, _ = split(worded_site())
     ranked = rank_site(site, EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=OPTIONS))

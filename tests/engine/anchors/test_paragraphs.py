@@ -97,6 +97,7 @@ def test_names_are_those_of_the_page_without_the_sites_own():
     assert names_of("Sore feet (and more) | Shop", "Sore feet", template, "en") == ["Sore feet (and more)", "Sore feet"]
 
 
+@pytest.mark.nightly
 @given(hostile_text, st.lists(hostile_text, max_size=3))
 @tried(200)
 def test_whatever_a_text_holds_a_paragraph_is_a_line_of_it(body: str, others: list[str]):

@@ -57,6 +57,7 @@ def tiled(targets: Side, size: int):
         yield Side(targets.ids[part], targets.unit[part], targets.nodes[part])
 
 
+@pytest.mark.nightly
 @given(st.data())
 @tried(150)
 def test_agrees_with_the_oracle_in_tiles_of_any_size(data):

@@ -34,6 +34,7 @@ def test_every_page_has_its_nearest_targets(rows):
     assert found[5].nnz == 0
 
 
+@pytest.mark.nightly
 def test_beyond_the_exact_size_nearly_all_of_them_are_found_and_the_same_each_time():
     unit = clustered(6000)
     is_target = np.ones(6000, dtype=bool)

@@ -40,6 +40,7 @@ from tests.engine.test_rank import without
 chances = st.floats(0.001, 0.999)
 
 
+@pytest.mark.nightly
 def test_the_shipped_model_is_what_training_on_the_judged_suggestions_gives() -> None:
     rows = judged([])
     model = shipped()
@@ -49,12 +50,14 @@ def test_the_shipped_model_is_what_training_on_the_judged_suggestions_gives() ->
     assert np.allclose(raw(again, table) + log_odds_shift(table), model.relevant(table), atol=0.02)
 
 
+@pytest.mark.nightly
 def test_no_judged_suggestion_holds_a_text() -> None:
     for path in Path("bench/panel").glob("*.jsonl.gz"):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             assert all(len(json.loads(line)["anchor"]) <= 200 and "sentence" not in json.loads(line) for line in lines)
 
 
+@pytest.mark.nightly
 def test_judged_words_are_told_apart() -> None:
     rows = [row for row in judged([]) if has_words(row) and row["relevant"]]
     table = np.array([[row["words"].get(name) for name in WORD_FEATURES] for row in rows], dtype=np.float32)
@@ -183,6 +186,7 @@ def test_what_neither_words_nor_sentence_say_of_the_title_is_missing() -> None:
 # -------------------------------------------------------------------------------------------------------- the whole
 
 
+@pytest.mark.nightly
 def test_decisions_of_the_project_move_the_probabilities_and_not_the_order() -> None:
     site = made_site()
     plain = rank_site(site, EngineOptions(ranking="formula"))
@@ -192,6 +196,7 @@ def test_decisions_of_the_project_move_the_probabilities_and_not_the_order() -> 
     assert np.array_equal(strict.uncalibrated, plain.uncalibrated)
 
 
+@pytest.mark.nightly
 def test_a_link_in_the_text_stands_on_words_that_are_good_enough() -> None:
     options = EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(min_links=40, rounds=30))
     site = made_site(pages=240)

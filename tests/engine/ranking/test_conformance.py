@@ -48,6 +48,7 @@ def pairs_of(ranked: RankedPairs) -> set[tuple[int, int]]:
     return set(zip(ranked.source.tolist(), ranked.target.tolist(), strict=True))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("site", [made_site(), twins()], ids=["varied", "twins"])
 def test_pairs_come_by_donor_then_score_and_equal_ones_by_target(name: str, site: Site) -> None:
     ranked = rank_site(site, options(name))
@@ -59,6 +60,7 @@ def test_pairs_come_by_donor_then_score_and_equal_ones_by_target(name: str, site
     assert np.array_equal(ranked.score, np.round(ranked.score, 6))
 
 
+@pytest.mark.nightly
 def test_the_same_site_gives_the_same_bytes(name: str) -> None:
     assert bytes_of(rank_site(made_site(60), options(name))) == bytes_of(rank_site(made_site(60), options(name)))
 
@@ -84,7 +86,7 @@ def test_a_single_page_has_nothing_to_link_to(name: str) -> None:
     assert len(rank_site(made_site(1), options(name))) == 0
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_page_whose_vector_is_not_finite_counts_as_one_without_a_vector(name: str, bad: float) -> None:
     site = made_site(60)
@@ -102,6 +104,7 @@ def test_only_vectors_that_are_not_finite_are_no_vectors_at_all(name: str) -> No
     assert np.isfinite(ranked.score).all()
 
 
+@pytest.mark.nightly
 def test_what_is_taken_and_who_may_not_take_part_stay_out(name: str) -> None:
     free = rank_site(made_site(), options(name))
     first = np.flatnonzero(np.diff(free.source, prepend=-1))
@@ -138,6 +141,7 @@ def test_languages_copies_levels_and_who_is_asked_about_are_kept_to(name: str) -
     assert ((group[source] != group[page]) | (group[source] < 0)).all()
 
 
+@pytest.mark.nightly
 def test_no_donor_has_more_than_the_pool_and_no_pair_scores_less_than_was_asked_for(name: str) -> None:
     every = rank_site(made_site(), options(name))
     least = float(np.median(every.score))

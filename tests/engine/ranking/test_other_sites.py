@@ -55,6 +55,7 @@ def test_it_reads_nothing_that_links_tell() -> None:
         assert name.endswith("_rank") or len(np.unique(column)) == 1, name
 
 
+@pytest.mark.nightly
 def test_linked_pages_come_first_on_a_site_whose_links_nobody_saw() -> None:
     site = made_site()
     options = EngineOptions(training=TrainOptions(rounds=20, threads=1))
@@ -101,6 +102,7 @@ def test_what_is_drawn_stands_for_what_is_not() -> None:
     assert weight[~right[keep]].sum() == pytest.approx(99 + 98)
 
 
+@pytest.mark.nightly
 def test_links_of_no_use_are_no_links() -> None:
     site = made_site()
     few = Links(site.links.src[:5], site.links.dst[:5], list(site.links.anchors[:5]))

@@ -157,6 +157,7 @@ def test_every_text_gets_an_answer_in_its_place():
     assert [one.language for one in detect(texts)] == [one.language for one in alone]
 
 
+@pytest.mark.nightly
 @settings(deadline=None)  # the model is loaded by the first
 @given(st.lists(st.text(max_size=400), max_size=5))
 def test_many_texts_read_at_once_are_read_as_the_library_reads_each(texts):

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -138,6 +139,7 @@ def test_a_phrase_is_found_however_its_letters_are_written():
             assert [text[start:end] for start, end in occurrences(Folded(text), phrase)] == [form]
 
 
+@pytest.mark.nightly
 def test_the_words_that_the_engine_proposes_stand_where_it_says():
     """Names whose letters fold to others in number, before and in what becomes the link."""
     site = made_site(120)

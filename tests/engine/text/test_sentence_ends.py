@@ -115,6 +115,7 @@ lines = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(MARKS)), max_
 )
 
 
+@pytest.mark.nightly
 @given(st.lists(lines, min_size=PAGES, max_size=PAGES))
 @tried(25)
 def test_any_line_is_read_alike_but_for_what_is_named(texts: list[str]) -> None:

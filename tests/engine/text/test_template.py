@@ -160,6 +160,7 @@ def test_any_titles_have_a_template_that_survives_json(titles: list[str], affix:
     assert list(template.suffixes) == sorted(template.suffixes, key=lambda suffix: (-len(suffix), suffix))
 
 
+@pytest.mark.nightly
 def test_a_megabyte_of_separators_is_stripped() -> None:
     title = "Tent" + " | MDN" * 170_000
     assert Template(suffixes=(" | MDN",)).strip(title) == "Tent"

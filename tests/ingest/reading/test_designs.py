@@ -8,7 +8,7 @@ from bench.reading import judge, sample_site
 from tests.ingest.reading.designs import DESIGNS
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("design", DESIGNS)
 def test_text_and_links_are_those_of_the_site(design):
     found = judge(sample_site(), design, pages=60, worst=0)

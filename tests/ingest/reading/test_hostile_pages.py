@@ -28,7 +28,7 @@ def depth(html: str) -> int:
     return max(depths, default=0)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("html", DEEP.values(), ids=DEEP)
 def test_no_page_is_nested_deeper_than_browsers_nest(html):
     assert depth(html) <= 2 * MAX_DEPTH + 10  # an item or a cell may be within each

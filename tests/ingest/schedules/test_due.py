@@ -75,6 +75,7 @@ def test_of_many_who_look_at_once_one_starts_it(schedule):
     assert len(started) == Run.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_while_the_one_before_is_under_way_it_waits_and_then_comes_once(schedule, project, source):
     before = start_fetch(source)
     assert start_due() == []
@@ -95,6 +96,7 @@ def test_a_step_of_the_row_before_is_in_the_way_too(schedule, project, source):
     assert len(start_due()) == 1
 
 
+@pytest.mark.nightly
 def test_sources_of_a_project_come_one_after_the_other(schedule, project):
     other = create_source(project, None, kind="crawl", name="Blog", address=f"{SITE}/blog/", refresh_matches=False)
     second = set_schedule(project, other, None, cron="daily")
@@ -126,6 +128,7 @@ def test_the_match_has_a_schedule_of_its_own(project, redis_server):
     assert schedule.next_at.weekday() == 0
 
 
+@pytest.mark.nightly
 def test_a_match_of_the_same_minute_comes_after_what_is_fetched(schedule, project):
     match = set_schedule(project, None, None, cron="daily")
     due_at(match, timezone.now() - timedelta(minutes=2))

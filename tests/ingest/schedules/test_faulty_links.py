@@ -32,6 +32,7 @@ def fetched(project, source, made_site):
     return source
 
 
+@pytest.mark.nightly
 def test_each_faulty_link_is_listed_and_no_other(fetched):
     store = newest_store(fetched)
     assert faults.counts(store) == {"broken": 62, "redirected": 1, "barred": 0}
@@ -44,6 +45,7 @@ def test_each_faulty_link_is_listed_and_no_other(fetched):
     assert {link.status for link in found} == {301, 404}
 
 
+@pytest.mark.nightly
 def test_silence_while_a_fetch_breaks_off_breaks_no_link(fetched):
     with FetchStore(newest_store(fetched)) as store:
         store.connection.execute("UPDATE page SET state = 'failed', status_code = NULL, fault = 'no answer' "
@@ -55,6 +57,7 @@ def test_silence_while_a_fetch_breaks_off_breaks_no_link(fetched):
             assert faults.counts(store.path)["broken"] == broken
 
 
+@pytest.mark.nightly
 def test_a_loop_is_a_loop_and_a_chain_shows_where_it_ends(project, source, made_site, viewer, client_for):
     for path, to in {"/c1/": "/c2/", "/c2/": "/c3/", "/c3/": "/guides/0", "/l1/": "/l2/", "/l2/": "/l1/"}.items():
         made_site.pages[path] = MadePage("", moved_to=to)
@@ -82,6 +85,7 @@ def test_a_loop_is_a_loop_and_a_chain_shows_where_it_ends(project, source, made_
     assert f'<a href="{SITE}/about/" rel="noreferrer">' in page
 
 
+@pytest.mark.nightly
 def test_a_list_of_before_ends_were_kept_is_shown(fetched):
     store = newest_store(fetched)
     with FetchStore(store) as opened:
@@ -90,6 +94,7 @@ def test_a_list_of_before_ends_were_kept_is_shown(fetched):
     assert len(list(faults.every_faulty_link(store))) == 63
 
 
+@pytest.mark.nightly
 def test_links_that_robots_txt_bars_are_a_list_of_their_own(fetched, viewer, client_for):
     store = newest_store(fetched)
     with FetchStore(store) as opened:
@@ -106,6 +111,7 @@ def test_links_that_robots_txt_bars_are_a_list_of_their_own(fetched, viewer, cli
     assert "not asked" in listed.content.decode()
 
 
+@pytest.mark.nightly
 def test_the_screens_hold_each_link_once(fetched, viewer, client_for):
     client, url = client_for(viewer), reverse("faulty_links", args=["shop", fetched.pk])
     first = client.get(url)
@@ -117,6 +123,7 @@ def test_the_screens_hold_each_link_once(fetched, viewer, client_for):
     assert client.get(url, {"only": "all", "after": "1_x_2"}).status_code == 200
 
 
+@pytest.mark.nightly
 def test_the_file_holds_all_of_them_and_no_formula(fetched, viewer, client_for):
     response = client_for(viewer).get(reverse("faulty_links_csv", args=["shop", fetched.pk]))
     rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))

@@ -56,6 +56,7 @@ FAILED = "The scheduled fetch of “Site” in Shop has failed"
 AGAIN = "The fetch of “Site” in Shop works again"
 
 
+@pytest.mark.nightly
 def test_a_failed_fetch_is_told_once_a_failure_and_then_that_it_works_again(schedule, made_site):
     run_now(schedule)
     assert told() == []
@@ -89,6 +90,7 @@ def test_a_step_that_fails_is_a_failure_and_the_step_done_again_is_a_success(sch
     assert "Import pages" in Notification.objects.get().text
 
 
+@pytest.mark.nightly
 def test_a_row_whose_last_step_matches_what_changed_works_again_when_that_is_done(schedule, source, project, made_site):
     source.refresh_matches = True
     source.save()
@@ -112,6 +114,7 @@ def test_what_a_person_started_is_not_the_schedules_failure(schedule, source, pr
     assert told() == []
 
 
+@pytest.mark.nightly
 def test_a_fetch_by_hand_that_succeeds_ends_the_failure(schedule, source, project, made_site):
     made_site.fault = "The site asks for a password."
     run_now(schedule)
@@ -139,6 +142,7 @@ def test_the_match_is_told_of_as_well(project, people, redis_server):
     assert run.error in Notification.objects.get().text
 
 
+@pytest.mark.nightly
 def test_of_a_match_of_what_changed_the_one_over_the_whole_site_in_its_place_says_how_it_came_out(
     project, people, redis_server
 ):

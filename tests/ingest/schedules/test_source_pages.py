@@ -33,6 +33,7 @@ def words(response) -> str:
     return " ".join(response.content.decode().split())
 
 
+@pytest.mark.nightly
 def test_a_source_is_added_with_the_address_of_the_project(client, project):
     page = client.get(reverse("source_add", args=["shop", "crawl"]))
     assert f'value="{SITE}/"' in words(page)
@@ -60,6 +61,7 @@ def test_what_cannot_be_kept_is_said_and_the_form_keeps_what_was_entered(client,
     assert SiteSource.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_check_asks_once_and_saves_nothing(client, made_site):
     entered = {"name": "Site", "address": f"{SITE}/", "option_most_pages": "7", "check": "1"}
     response = client.post(reverse("source_add", args=["shop", "crawl"]), entered)
@@ -90,6 +92,7 @@ def test_removing_asks_first(client, source, project):
     assert client.get(reverse("source", args=["shop", source.pk])).status_code == 404
 
 
+@pytest.mark.nightly
 def test_fetch_now_shows_the_fetch_and_its_steps(client, source, project, redis_server):
     client.post(reverse("source_fetch", args=["shop", source.pk]))
     again = client.post(reverse("source_fetch", args=["shop", source.pk]), follow=True)
@@ -117,6 +120,7 @@ def shrunk(project, source, made_site) -> Run:
     return fetch
 
 
+@pytest.mark.nightly
 def test_what_the_shrink_guard_stopped_is_imported_anyway_and_the_row_goes_on(client, source, project, made_site):
     fetch = shrunk(project, source, made_site)
     page = words(client.get(reverse("source", args=["shop", source.pk])))
@@ -132,6 +136,7 @@ def test_what_the_shrink_guard_stopped_is_imported_anyway_and_the_row_goes_on(cl
     assert "stands still" not in words(client.get(reverse("sources", args=["shop"])))
 
 
+@pytest.mark.nightly
 def test_go_on_does_not_import_anyway(client, source, project, made_site):
     fetch = shrunk(project, source, made_site)
     client.post(reverse("source_go_on", args=["shop", source.pk, fetch.pk]))
@@ -157,6 +162,7 @@ def test_a_row_that_a_cancelled_step_ended_is_gone_on_with(client, source, proje
     )
 
 
+@pytest.mark.nightly
 def test_a_schedule_is_set_in_the_clock_of_the_project(client, source, project):
     project.time_zone = "Europe/Berlin"
     project.save()
@@ -191,6 +197,7 @@ def test_a_schedule_without_a_time_is_refused(client, source, rhythm):
     assert not Schedule.objects.exists()
 
 
+@pytest.mark.nightly
 def test_when_a_schedule_comes_is_said_in_words_and_an_odd_expression_beside_them(client, source):
     url = reverse("source_schedule", args=["shop", source.pk])
     pages = [reverse("source", args=["shop", source.pk]), reverse("schedules", args=["shop"])]
@@ -206,6 +213,7 @@ def test_when_a_schedule_comes_is_said_in_words_and_an_odd_expression_beside_the
         assert "30 4 * * 1-3" in said
 
 
+@pytest.mark.nightly
 def test_a_schedule_whose_time_has_come_is_said_to_wait(client, source):
     client.post(reverse("source_schedule", args=["shop", source.pk]), {"rhythm": "daily", "time": "03:00"})
     pages = [reverse("source", args=["shop", source.pk]), reverse("schedules", args=["shop"])]
@@ -215,6 +223,7 @@ def test_a_schedule_whose_time_has_come_is_said_to_wait(client, source):
             assert ("as soon as no other run is in its way" in words(client.get(page))) is waits
 
 
+@pytest.mark.nightly
 def test_a_fetch_that_is_under_way_is_cancelled_on_the_page_of_its_source(client, source, project, redis_server):
     fetch = start_fetch(source)
     page, url = (
@@ -238,6 +247,7 @@ def test_a_step_after_a_fetch_is_cancelled_there_too(client, source, project):
     assert step.status == RunStatus.CANCELLED
 
 
+@pytest.mark.nightly
 def test_another_address_is_saved_with_what_it_means_and_that_of_another_site_is_not(client, source):
     change_source(source, None, secret="open sesame", username="ann")
     url = reverse("source_edit", args=["shop", source.pk])
@@ -253,6 +263,7 @@ def test_another_address_is_saved_with_what_it_means_and_that_of_another_site_is
     assert "elsewhere" not in source.address
 
 
+@pytest.mark.nightly
 def test_the_schedules_say_what_ran_when_next_and_what_failed(client, source, project, made_site, redis_server):
     client.post(reverse("match_schedule", args=["shop"]), {"rhythm": "daily", "time": "05:00"})
     client.post(reverse("source_schedule", args=["shop", source.pk]), {"rhythm": "daily", "time": "04:00"})
@@ -281,6 +292,7 @@ def test_a_viewer_sees_no_password_and_nothing_to_press(project, source, viewer,
     assert "A password is stored" in words(client_for(viewer).get(reverse("source", args=["shop", source.pk])))
 
 
+@pytest.mark.nightly
 def test_the_list_asks_no_more_of_the_database_for_more_sources(
     client, project, source, django_assert_max_num_queries, made_site
 ):
@@ -299,6 +311,7 @@ def other(project):
     return make_member(project, "manager", username="otto")
 
 
+@pytest.mark.nightly
 def test_an_edit_that_was_opened_before_somebody_elses_saves_nothing_and_says_whose_it_was(client, source, other):
     url = reverse("source_edit", args=["shop", source.pk])
     opened = fields(client.get(url).content.decode())
@@ -370,6 +383,7 @@ def test_a_stored_password_is_never_shown(client, source):
         assert "A password is stored." in words(page)
 
 
+@pytest.mark.nightly
 def test_a_cancelled_fetch_goes_on_where_it_was(client, source, project):
     fetch = start_fetch(source)
 

@@ -82,6 +82,7 @@ def test_another_language_at_every_address_replaces_no_text(source, site):
     assert texts(source.project) == before
 
 
+@pytest.mark.nightly
 def test_who_looked_at_the_site_can_have_it_imported(source, site):
     say(site, [GERMAN.format(n) for n in range(30)])
     run = fetched(source)
@@ -91,6 +92,7 @@ def test_who_looked_at_the_site_can_have_it_imported(source, site):
     assert texts(source.project)["0"] == GERMAN.format(0)
 
 
+@pytest.mark.nightly
 def test_a_few_pages_that_say_the_same_or_are_translated_are_a_change_like_any(source, site):
     say(site, [LOGIN if n < 8 else GERMAN.format(n) if n < 14 else GUIDE.format(n) for n in range(30)])
     assert fetched(source).status == RunStatus.SUCCEEDED

@@ -54,28 +54,33 @@ def test_an_address_that_is_not_public_is_refused(url):
         PUBLIC_ONLY.check_url(url)
 
 
+@pytest.mark.nightly
 def test_a_name_is_refused_for_the_address_that_it_leads_to(server):
     session = OutgoingSession(PUBLIC_ONLY, "test")
     with pytest.raises(OutgoingRefused, match="localhost is at"):
         session.get(f"http://localhost:{server.server_port}/")
 
 
+@pytest.mark.nightly
 def test_numbers_in_other_forms_lead_nowhere_either():
     for host in ("2130706433", "0x7f.1", "127.1"):
         with pytest.raises(OutgoingRefused):
             OutgoingSession(PUBLIC_ONLY, "test").get(f"http://{host}:9/")
 
 
+@pytest.mark.nightly
 def test_a_network_that_an_operator_allows_is_asked(server):
     answer = OutgoingSession(LOOPBACK, "test").get(f"http://127.0.0.1:{server.server_port}/")
     assert len(answer.content) == 3_000_000
 
 
+@pytest.mark.nightly
 def test_a_redirect_is_checked_like_the_first_address(server):
     with pytest.raises(OutgoingRefused, match="::1"):
         OutgoingSession(LOOPBACK, "test").get(f"http://127.0.0.1:{server.server_port}/away")
 
 
+@pytest.mark.nightly
 def test_an_answer_is_read_up_to_a_limit(server):
     session = OutgoingSession(LOOPBACK, "test")
     answer = session.get(f"http://127.0.0.1:{server.server_port}/", stream=True)

@@ -104,6 +104,7 @@ def test_what_a_removed_source_held_is_no_longer_held(site, project):
     assert missing(project) == {"/a"}
 
 
+@pytest.mark.nightly
 def test_a_crawl_of_some_addresses_leaves_the_pages_of_a_file(site, project, tmp_path):
     rows = [(f"{site.base}/f{n}", f"Page {n}") for n in range(30)]
     services.import_file(project, "pages", write(tmp_path / "pages.csv", ("Address", "Title 1"), rows))

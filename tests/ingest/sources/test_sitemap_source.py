@@ -43,6 +43,7 @@ def fetch(site, path: str = "/sitemap.xml"):
     return source, lifecycle.execute(start_fetch(source).pk, run_fetch)
 
 
+@pytest.mark.nightly
 def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
     with served({}) as site:
         site.replies |= {
@@ -68,6 +69,7 @@ def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
     assert "Further sitemaps in it: 1." in said
 
 
+@pytest.mark.nightly
 def test_a_part_that_cannot_be_read_leaves_its_pages_unmarked():
     with served({}) as site:
         site.replies |= {
@@ -80,6 +82,7 @@ def test_a_part_that_cannot_be_read_leaves_its_pages_unmarked():
     assert "/b.xml could not be read: it answers 503" in run.report["stopped_by"]
 
 
+@pytest.mark.nightly
 def test_a_feed_is_read_and_never_proves_that_a_page_is_gone():
     with served({"/tents": page("Tents")}) as site:
         feed = f"<rss><channel><item><link>{site.base}/tents</link></item></channel></rss>"
@@ -91,7 +94,7 @@ def test_a_feed_is_read_and_never_proves_that_a_page_is_gone():
     assert said.startswith("A feed. Pages in it: 1.")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("part", "why"),
     [("http://elsewhere.example/b.xml", "it is of another site"), ("{base}/barred.xml", "robots.txt bars it")],
@@ -109,6 +112,7 @@ def test_a_part_that_is_not_asked_for_leaves_its_pages_unmarked(part, why):
     assert why in run.report["stopped_by"]
 
 
+@pytest.mark.nightly
 def test_a_page_is_no_sitemap():
     with served({"/": page("Home")}) as site:
         source, run = fetch(site, "/")

@@ -61,6 +61,7 @@ def import_of(source) -> Run:
     return lifecycle.execute(start_step(run, RunKind.IMPORT_PAGES, to_queue=False).pk, services.run_import)
 
 
+@pytest.mark.nightly
 def test_a_page_that_moved_is_the_same_page_though_no_link_names_its_old_address(crawl, site):
     moved = Page.objects.get(url=f"{site.base}/p7")
     site.replies |= {"/p7": redirect("/pegs"), "/pegs": page("Pegs")}
@@ -182,7 +183,7 @@ def test_pages_without_any_text_replace_no_texts(crawl, site):
     assert "12 of 31 pages whose texts were known have none now" in run.error
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("code", [301, pytest.param(302, marks=pytest.mark.nightly)])
 def test_a_site_that_leads_to_its_login_is_not_imported(crawl, site, code):
     before = known(crawl)

@@ -84,6 +84,7 @@ def work(run: Run) -> Run:
     return lifecycle.execute(run.pk, job)
 
 
+@pytest.mark.nightly
 def test_a_fetch_is_followed_by_the_import_of_its_pages_and_then_of_its_links(project):
     fetch = work(start_fetch(make_source(project)))
     assert fetch.status == RunStatus.SUCCEEDED
@@ -99,6 +100,7 @@ def test_a_fetch_is_followed_by_the_import_of_its_pages_and_then_of_its_links(pr
     assert ExistingLink.objects.count() == 2  # the third leads to a page that is not there
 
 
+@pytest.mark.nightly
 def test_the_last_step_matches_what_changed_where_a_run_stands_and_else_the_whole_site(project):
     source = make_source(project)
     for standing, kind in ((False, RunKind.MATCH), (True, RunKind.CHANGES)):
@@ -135,6 +137,7 @@ def test_a_fetch_that_ends_early_marks_nothing_as_missing(project, monkeypatch):
     assert not fetch.report["is_whole"]
 
 
+@pytest.mark.nightly
 def test_the_shrink_guard_stops_a_fetch_that_brings_half_of_the_pages(project):
     source = make_source(project, options={"pages": 30})
     for _ in range(2):
@@ -215,6 +218,7 @@ def test_a_removed_source_is_fetched_no_further(project):
     assert not work(fetched).followed_by.exists()
 
 
+@pytest.mark.nightly
 def test_who_allows_fewer_pages_allows_their_fewer_links(project):
     source = make_source(project, options={"pages": 30})
     for _ in range(3):

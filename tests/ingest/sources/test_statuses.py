@@ -43,6 +43,7 @@ def test_an_address_that_never_answered_as_a_page_becomes_none():
         assert statuses(project) == {"/": (200, "live", ""), "/a": (404, "removed", "Client Error")}
 
 
+@pytest.mark.nightly
 def test_a_page_that_sends_its_readers_on_at_once_is_a_redirect():
     def refresh(content: str) -> str:
         return f"<meta http-equiv=refresh content='{content}'>"
@@ -66,6 +67,7 @@ def test_a_page_that_sends_its_readers_on_at_once_is_a_redirect():
     assert (now.indexable, now.successor.title, now.leads_to.title) == (False, "Target", "Target")
 
 
+@pytest.mark.nightly
 def test_the_months_of_a_calendar_without_end_are_not_indexable():
     year = datetime.now(UTC).year
     months = [f"/events/{year + n}/06/" for n in range(4)]

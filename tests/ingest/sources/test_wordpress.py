@@ -49,6 +49,7 @@ def rows(fetch: Run, columns: str) -> dict:
         return {key: rest for key, *rest in store.connection.execute(f"SELECT key, {columns} FROM page")}
 
 
+@pytest.mark.nightly
 def test_the_life_of_a_site(site, settings, tmp_path):
     settings.FETCH_ROOT = tmp_path
     settings.OUTGOING_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -115,6 +116,7 @@ def test_the_life_of_a_site(site, settings, tmp_path):
     assert Page.objects.get(url=f"{site.address}/tents/").category.path == ["Advice"]
 
 
+@pytest.mark.nightly
 def test_a_wrong_password_is_said_and_changes_nothing(site, settings, tmp_path):
     settings.FETCH_ROOT = tmp_path
     settings.OUTGOING_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)

@@ -57,6 +57,7 @@ def once(answer, times: int = 1, *, on: str, where=lambda query: True):
     return fault
 
 
+@pytest.mark.nightly
 def test_a_busy_site_is_asked_again_and_read_whole(fake):
     fake.faults.append(once((503, {"Retry-After": "0"}, b"busy"), 2, on="/posts"))
     run = fetch(make_source(fake))
@@ -64,6 +65,7 @@ def test_a_busy_site_is_asked_again_and_read_whole(fake):
     assert run.report["pages"] == 251  # and the home page
 
 
+@pytest.mark.nightly
 def test_an_answer_that_breaks_off_is_asked_for_again(fake):
     short = json.dumps([fake.post(1)]).encode()
     fake.faults.append(once((200, {"Content-Length": str(len(short) + 1000)}, short), 2, on="/posts"))
@@ -72,6 +74,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(fake):
     assert run.report["pages"] == 251
 
 
+@pytest.mark.nightly
 def test_a_site_that_is_away_in_the_middle_ends_the_fetch_in_a_sentence_and_marks_nothing(fake):
     fake.faults.append(lambda path, query: fake.server_close() if "include" in query else None)
     run = fetch(make_source(fake))
@@ -79,6 +82,7 @@ def test_a_site_that_is_away_in_the_middle_ends_the_fetch_in_a_sentence_and_mark
     assert "no connection could be made" in run.error + str(run.report)
 
 
+@pytest.mark.nightly
 def test_notices_of_plugins_before_the_json_do_no_harm(fake):
     original = fake.answer
     fake.answer = lambda path, query: (
@@ -87,6 +91,7 @@ def test_notices_of_plugins_before_the_json_do_no_harm(fake):
     assert fetch(make_source(fake)).report["pages"] == 251
 
 
+@pytest.mark.nightly
 def test_half_of_the_list_is_not_the_whole_site(fake):
     """The site says that there are 250 posts, and a cache in front of it gives the first page of results each time."""
     original = fake.answer
@@ -96,6 +101,7 @@ def test_half_of_the_list_is_not_the_whole_site(fake):
     assert "250" in run.report["stopped_by"]
 
 
+@pytest.mark.nightly
 def test_a_page_of_results_that_fails_leaves_the_rest_unmarked(fake):
     fake.faults.append(once((500, {}, b""), 99, on="/posts", where=lambda query: query.get("offset") == ["198"]))
     source = make_source(fake)
@@ -106,6 +112,7 @@ def test_a_page_of_results_that_fails_leaves_the_rest_unmarked(fake):
     assert not run.report["is_whole"]
 
 
+@pytest.mark.nightly
 def test_a_post_that_breaks_the_answer_costs_only_itself(fake):
     def fault(path, query):
         is_asked = "13" in query.get("include", [""])[0].split(",") or path.endswith("/posts/13")
@@ -128,6 +135,7 @@ def without_totals(answer):
     return plain
 
 
+@pytest.mark.nightly
 def test_a_list_is_read_to_its_end_though_nothing_says_how_long_it_is(fake):
     fake.ids = list(range(1, 111))
     fake.answer = without_totals(fake.answer)
@@ -137,6 +145,7 @@ def test_a_list_is_read_to_its_end_though_nothing_says_how_long_it_is(fake):
     assert (report["pages"], report["is_whole"]) == (111, True)
 
 
+@pytest.mark.nightly
 def test_a_plugin_that_says_how_many_there_are_on_the_page_is_not_believed(fake):
     original = fake.answer
 
@@ -149,6 +158,7 @@ def test_a_plugin_that_says_how_many_there_are_on_the_page_is_not_believed(fake)
     assert (report["pages"], report["is_whole"]) == (251, True)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("most", [10, 50])
 def test_a_site_that_gives_fewer_at_once_than_it_is_asked_for_is_read_whole(fake, most):
     fake.ids, fake.most_at_once = list(range(1, 111)), most
@@ -157,6 +167,7 @@ def test_a_site_that_gives_fewer_at_once_than_it_is_asked_for_is_read_whole(fake
     assert (report["pages"], report["is_whole"]) == (111, True)
 
 
+@pytest.mark.nightly
 def test_a_cache_that_repeats_the_first_answer_does_not_make_it_the_whole_site(fake):
     original = without_totals(fake.answer)
     fake.answer = lambda path, query: original(path, query | ({"offset": ["0"]} if "offset" in query else {}))
@@ -165,6 +176,7 @@ def test_a_cache_that_repeats_the_first_answer_does_not_make_it_the_whole_site(f
     assert "does not go on where it ended, after 100" in run.report["stopped_by"]
 
 
+@pytest.mark.nightly
 def test_a_cache_that_gives_one_answer_to_every_question_of_a_list_does_not_make_it_the_whole_site(fake):
     fake.faults.append(
         lambda path, query: (200, {}, json.dumps([fake.post(1)]).encode()) if path.endswith("/posts") else None
@@ -172,6 +184,7 @@ def test_a_cache_that_gives_one_answer_to_every_question_of_a_list_does_not_make
     assert not fetch(make_source(fake)).report["is_whole"]
 
 
+@pytest.mark.nightly
 def test_a_post_that_goes_while_the_list_is_read_takes_no_other_with_it(fake):
     original = without_totals(fake.answer)
 
@@ -188,6 +201,7 @@ def test_a_post_that_goes_while_the_list_is_read_takes_no_other_with_it(fake):
     assert (posts, run.report["is_whole"]) == ({*range(1, 251)} - {7}, True)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [1, 3, 230])
 def test_categories_are_read_to_their_end_though_wordpress_knows_no_offset_among_them(fake, number):
     fake.terms = [{"id": 10 + n, "name": f"Category {n}", "parent": 0, "count": 0} for n in range(number)]
@@ -196,6 +210,7 @@ def test_categories_are_read_to_their_end_though_wordpress_knows_no_offset_among
     assert api.every(api.terms_of, "wp/v2/categories", []) == fake.terms
 
 
+@pytest.mark.nightly
 def test_what_is_kept_secret_now_is_not_taken_for_gone(fake):
     users = [{"id": 5, "name": "Ann", "link": f"{fake.address}/author/ann/"}]
     closed = []
@@ -215,6 +230,7 @@ def test_what_is_kept_secret_now_is_not_taken_for_gone(fake):
         assert fetch(source).report["pages"] == 252
 
 
+@pytest.mark.nightly
 def test_a_type_that_the_site_no_longer_names_is_gone_with_the_second_fetch_that_does_not_find_it(fake):
     types = {"post": {"name": "Posts", "rest_base": "posts"}, "news": {"name": "News", "rest_base": "posts"}}
     fake.faults.append(lambda path, query: (200, {}, json.dumps(types).encode()) if path.endswith("/types") else None)
@@ -226,6 +242,7 @@ def test_a_type_that_the_site_no_longer_names_is_gone_with_the_second_fetch_that
     assert "“news”" in first["stopped_by"]
 
 
+@pytest.mark.nightly
 def test_a_killed_fetch_goes_on_where_it_was(fake):
     class Killed(BaseException):
         pass
@@ -255,6 +272,7 @@ def test_a_killed_fetch_goes_on_where_it_was(fake):
     assert len(asked) == len(set(asked)) == 250  # no text was asked for twice
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -272,6 +290,7 @@ def test_what_is_no_wordpress_is_said(fake, answer, said):
     assert said in run.error
 
 
+@pytest.mark.nightly
 def test_a_site_under_maintenance_is_said_with_the_address_to_look_at(fake):
     fake.faults.append(lambda path, query: (200, {}, b"<html>Back soon</html>") if path.endswith("/types") else None)
     with pytest.raises(UserError, match=rf"is not JSON \(200\)\. Open {fake.address}/wp-json/wp/v2/types in a"):
@@ -284,6 +303,7 @@ def test_a_user_without_a_password_is_said(fake, given):
         asked_once(make_source(fake, **given))
 
 
+@pytest.mark.nightly
 def test_a_post_with_a_password_is_counted_as_that(fake):
     original = fake.post
     fake.post = lambda number: (
@@ -293,6 +313,7 @@ def test_a_post_with_a_password_is_counted_as_that(fake):
     assert (report["protected"], report["barred"]) == (3, 0)
 
 
+@pytest.mark.nightly
 def test_there_is_a_pause_between_any_two_questions(fake):
     waited = []
     api = WordPressApi(fake.address, Rules(LOOPBACK), "test", pause=waited.append, interval=2.0)
@@ -301,6 +322,7 @@ def test_there_is_a_pause_between_any_two_questions(fake):
     assert waited == [2.0] * (len(fake.asked) - 1)
 
 
+@pytest.mark.nightly
 def test_a_redirect_into_the_network_is_refused(fake):
     fake.faults.append(once((302, {"Location": "http://169.254.169.254/latest/"}, b""), 9, on="/"))
     with pytest.raises(OutgoingRefused):
@@ -312,6 +334,7 @@ def test_a_password_is_not_sent_through_a_public_network_in_the_clear(settings):
         WordPressApi("http://93.184.215.14/", Rules(), "test", username="ann", password="sesame")
 
 
+@pytest.mark.nightly
 def test_a_password_does_not_follow_a_redirect_to_another_host(fake):
     other = FakeWordPress(posts=1)
     threading.Thread(target=other.serve_forever, daemon=True).start()
@@ -327,6 +350,7 @@ def test_a_password_does_not_follow_a_redirect_to_another_host(fake):
     other.server_close()
 
 
+@pytest.mark.nightly
 def test_shortcodes_of_page_builders_are_no_text(fake):
     original = fake.post
     fake.post = lambda number: (
@@ -338,6 +362,7 @@ def test_shortcodes_of_page_builders_are_no_text(fake):
     assert texts == {"Words.", ""}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("address", ["/?p={}", "/index.php?p={}", "/?page_id={}"])
 def test_plain_addresses_are_refused_with_the_setting_that_makes_others(fake, address):
     original = fake.post
@@ -351,6 +376,7 @@ def test_plain_addresses_are_refused_with_the_setting_that_makes_others(fake, ad
     assert "WordPress under Settings › Permalinks" in run.error
 
 
+@pytest.mark.nightly
 def test_plain_addresses_are_read_where_the_project_wants_them(fake):
     original = fake.post
     fake.post = lambda number: original(number) | {"link": f"{fake.address}/?p={number}"}
@@ -360,11 +386,13 @@ def test_plain_addresses_are_read_where_the_project_wants_them(fake):
     assert fetch(source).report["pages"] == 251
 
 
+@pytest.mark.nightly
 def test_what_does_not_answer_as_wordpress_is_told_of_the_setting_too(fake):
     fake.faults.append(lambda path, query: (404, {}, b"<html>Not found</html>") if path != "/" else None)
     with pytest.raises(UserError, match="Settings › Permalinks"):
         asked_once(make_source(fake))
 
 
+@pytest.mark.nightly
 def test_the_report_says_how_many_bytes_came(fake):
     assert fetch(make_source(fake)).report["bytes"] > 250 * len("<p>Text of post 1.</p>")

@@ -85,6 +85,7 @@ def test_every_post_of_a_renamed_category_keeps_its_page(site, source):
     assert PageAddress.objects.count() == 11
 
 
+@pytest.mark.nightly
 def test_a_post_that_moved_in_a_fetch_that_was_not_imported_keeps_its_page(site, source):
     bring_in(source)
     page = pages(site)["p3"]
@@ -96,6 +97,7 @@ def test_a_post_that_moved_in_a_fetch_that_was_not_imported_keeps_its_page(site,
     assert pages(site)["third"] == page
 
 
+@pytest.mark.nightly
 def test_a_post_that_moves_back_is_the_page_that_it_was(site, source):
     bring_in(source)
     before = pages(site)
@@ -106,6 +108,7 @@ def test_a_post_that_moves_back_is_the_page_that_it_was(site, source):
     assert pages(site) == before
 
 
+@pytest.mark.nightly
 def test_two_posts_that_change_places_are_each_at_the_other_address(site, source):
     """Addresses that are still listed lead nowhere: they are pages of the site."""
     bring_in(source)
@@ -115,6 +118,7 @@ def test_two_posts_that_change_places_are_each_at_the_other_address(site, source
     assert pages(site) == before
 
 
+@pytest.mark.nightly
 def test_a_new_post_at_the_address_of_one_that_moved_is_a_page_of_its_own(site, source):
     bring_in(source)
     was = pages(site)["p3"]

@@ -108,6 +108,7 @@ def test_small_batches_on_several_cores_give_the_vectors_of_one():
     assert encoder.encode([]).shape == (0, 384)
 
 
+@pytest.mark.nightly
 def test_texts_longer_than_the_model_reads_give_its_vectors_too():
     encoder = encoder_for("all-MiniLM-L6-v2", 0)
     texts = [f"Page {size} says {'camping stoves and tents ' * size}" for size in (1, 60, 400, 3, 900, 45, 200)]
@@ -119,6 +120,7 @@ def test_a_batch_counts_only_what_the_model_reads_of_a_text():
     assert [len(batch) for batch in _batches(["a" * 9000] * 2 + ["a" * 100] * 40, 9000)] == [1, 1, 30, 10]
 
 
+@pytest.mark.nightly
 def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings, tmp_path):
     settings.VAR = tmp_path
     project = make_project("static", model_name="static:all-MiniLM-L6-v2")

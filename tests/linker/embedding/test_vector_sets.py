@@ -49,6 +49,7 @@ def match(project: Project, donors: PageFilter | None = None) -> Run:
     return run(project, RunKind.MATCH, params.to_dict(), run_match)
 
 
+@pytest.mark.nightly
 def test_another_text_makes_another_set_and_the_vectors_there_are_stay(project):
     project.model_name = "static:all-MiniLM-L6-v2"
     project.save()
@@ -75,6 +76,7 @@ def test_another_text_makes_another_set_and_the_vectors_there_are_stay(project):
     assert run(project, RunKind.EMBED, {}, run_embed).report["embedded"] == 0
 
 
+@pytest.mark.nightly
 def test_a_match_takes_one_set_and_reports_the_pages_without_a_vector_of_it(project):
     pages = [make_page(project, f"/p{number}") for number in range(5)]
     other = another_set()
@@ -107,6 +109,7 @@ def test_a_set_that_was_only_begun_with_is_not_matched_with(project):
     assert embedding_model(project) == begun
 
 
+@pytest.mark.nightly
 def test_open_suggestions_of_two_sets_never_stand_side_by_side(project):
     pages = [make_page(project, path) for path in ("/a", "/b", "/c")]
     other = another_set()
@@ -180,6 +183,7 @@ def test_nothing_is_dropped_while_a_run_may_need_it_or_where_there_is_nothing(pr
     assert PageEmbedding.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_a_manager_sees_the_sets_and_drops_one(project, manager, client_for):
     embed(make_page(project), [1, 0, 0, 0])
     embed(make_page(project), [1, 0, 0, 0], another_set())

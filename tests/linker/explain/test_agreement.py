@@ -119,7 +119,7 @@ def reasons(donor: Page, acceptor: Page) -> set[str]:
     return set(blocking(why_not_pair(donor.project, *fresh).findings))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", OBSTACLES)
 def test_a_pair_is_blocked_while_the_matching_leaves_it_out(project, pages, name):
     donor, acceptor = pages[:2]

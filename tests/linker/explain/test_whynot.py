@@ -573,7 +573,7 @@ def site(project) -> list[Page]:
     return pages
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
@@ -712,6 +712,7 @@ def test_links_to_what_only_managers_may_open_are_shown_to_managers(pair, projec
     assert "A manager can do that." in " ".join(body.split())
 
 
+@pytest.mark.nightly
 def test_what_crawls_and_people_write_is_escaped(project, viewer, client_for):
     donor = page(project, "/a", title=HOSTILE, indexability_status=HOSTILE[:20], indexable=False)
     acceptor = page(project, "/b", title=HOSTILE, canonical_link=HOSTILE, indexable=False)
@@ -724,6 +725,7 @@ def test_what_crawls_and_people_write_is_escaped(project, viewer, client_for):
     assert "&lt;script&gt;" in client.get(url(project, donor="/a", acceptor="/b")).content.decode()
 
 
+@pytest.mark.nightly
 def test_a_question_costs_the_same_on_a_large_site_as_on_a_small_one(pair, project, viewer, client_for):
     run = run_of(project, threshold=0.9)
     client, address = client_for(viewer), url(project, donor="/donor", acceptor="/acceptor")

@@ -202,6 +202,7 @@ def test_after_a_decision_those_of_its_target_move(project):
     assert keep_apart(project, [target.pk]) == 0
 
 
+@pytest.mark.nightly
 def test_a_match_keeps_apart_from_what_the_site_has(project):
     target = make_page(project, "/boots", title="Boots for winter walks", h1="Snow boots")
     embed(target, [1, 0, 0, 0])
@@ -216,6 +217,7 @@ def test_a_match_keeps_apart_from_what_the_site_has(project):
     assert found.total() == 4
 
 
+@pytest.mark.nightly
 def test_a_match_of_some_pages_keeps_apart_from_the_suggestions_it_leaves_standing(project):
     target = make_page(project, "/boots", title="Boots for winter walks", h1="Snow boots")
     embed(target, [1, 0, 0, 0])

@@ -64,6 +64,7 @@ def test_pages_that_went_missing_leave_the_queue_without_a_match(project, tmp_pa
     assert not PageTurn.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_page_that_may_not_be_indexed_receives_nothing_and_gives_as_before(project, tmp_path, ring):
     crawl(project, tmp_path, "abcde", c=(200, "Non-Indexable"))
     assert offered(project) == "ab cd de ea"
@@ -74,6 +75,7 @@ def test_a_page_that_does_not_answer_takes_no_part(project, tmp_path, ring):
     assert offered(project) == "ab de ea"
 
 
+@pytest.mark.nightly
 def test_what_left_comes_back_with_its_page(project, tmp_path, ring):
     crawl(project, tmp_path, "ade")
     assert offered(project) == "de ea"
@@ -84,6 +86,7 @@ def test_what_left_comes_back_with_its_page(project, tmp_path, ring):
     assert differences(project) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [RunKind.MATCH, RunKind.CHANGES])
 def test_what_a_match_has_passed_over_meanwhile_is_left_to_the_next(project, tmp_path, ring, kind):
     crawl(project, tmp_path, "abde")
@@ -93,12 +96,14 @@ def test_what_a_match_has_passed_over_meanwhile_is_left_to_the_next(project, tmp
     assert offered(project) == "ab de ea"
 
 
+@pytest.mark.nightly
 def test_no_reading_of_the_tiers_opens_it(project, tmp_path, ring):
     crawl(project, tmp_path, "abde")
     retier(project)
     assert offered(project) == "ab de ea"
 
 
+@pytest.mark.nightly
 def test_what_is_decided_and_what_was_live_and_is_gone_stays(project, tmp_path, ring):
     CandidateEdge.objects.filter(pk=ring[1].pk).update(status="accepted", reviewed=True)
     CandidateEdge.objects.filter(pk=ring[2].pk).update(regressed=True)
@@ -106,6 +111,7 @@ def test_what_is_decided_and_what_was_live_and_is_gone_stays(project, tmp_path, 
     assert project.edges.filter(stale=True).count() == 0
 
 
+@pytest.mark.nightly
 def test_what_an_import_that_was_killed_has_left_is_done_by_the_verification(project, tmp_path, ring, monkeypatch):
     monkeypatch.setattr("linker.matching.follow_up_work.away.follow", lambda project: away.Followed(0, 0))
     crawl(project, tmp_path, "abde")
@@ -117,6 +123,7 @@ def test_what_an_import_that_was_killed_has_left_is_done_by_the_verification(pro
     assert "c" not in offered(project)
 
 
+@pytest.mark.nightly
 def test_a_removed_page_that_is_live_again_and_missing_stays_out(project, tmp_path, ring):
     call_command("page_event", "shop", "removed", "https://shop.example/c")
     crawl(project, tmp_path, "abde")
@@ -126,6 +133,7 @@ def test_a_removed_page_that_is_live_again_and_missing_stays_out(project, tmp_pa
     assert offered(project) == "ab bc cd de ea"
 
 
+@pytest.mark.nightly
 def test_a_page_that_goes_missing_while_a_match_is_under_way_is_proposed_by_none(project, tmp_path, ring):
     """The match had read it before; it comes back with its page, as others do."""
     for page in project.pages.all():
@@ -166,6 +174,7 @@ def test_no_note_is_lost_to_a_match_that_ends_while_it_is_followed(project, ring
     assert not PageTurn.objects.exists()
 
 
+@pytest.mark.nightly
 def test_only_suggestions_of_pages_that_changed_are_read(project, tmp_path, ring):
     """And in lots: the number of statements does not follow the number of pages that turned."""
     more = [make_page(project, f"/more-{number}") for number in range(30)]

@@ -99,6 +99,7 @@ def looked_at(project: Project, **options) -> tuple[int, int]:
     return report.changed or 0, report.donors or 0
 
 
+@pytest.mark.nightly
 def test_donors_are_looked_for_for_new_and_renamed_pages_as_far_as_a_share_of_the_site(project, site):
     pages, _ = site
     change(pages[3])
@@ -116,6 +117,7 @@ def test_donors_are_looked_for_for_new_and_renamed_pages_as_far_as_a_share_of_th
         assert 3 <= donors <= (2 + 8, 2 + 6, 2 + 2)[number], "both may ask the same pages"
 
 
+@pytest.mark.nightly
 def test_the_run_before_goes_on_standing_and_is_kept_with_what_was_found(project, site):
     pages, _ = site
     run = standing_run(project)
@@ -137,6 +139,7 @@ def test_nothing_is_done_where_nothing_changed(project, site):
     assert open_links(project) == before
 
 
+@pytest.mark.nightly
 def test_a_change_is_matched_once(project, site):
     pages, _ = site
     change(pages[3])
@@ -144,6 +147,7 @@ def test_a_change_is_matched_once(project, site):
     assert match_changes(project).changed == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("what", ["title", "category", "link", "vector"])
 def test_whatever_a_run_reads_of_a_page_counts_as_a_change(project, site, what):
     pages, _ = site
@@ -159,6 +163,7 @@ def test_whatever_a_run_reads_of_a_page_counts_as_a_change(project, site, what):
     assert match_changes(project).changed == 1
 
 
+@pytest.mark.nightly
 def test_the_whole_site_is_matched_where_too_much_has_changed(project, site):
     pages, _ = site
     run = standing_run(project)
@@ -173,6 +178,7 @@ def test_the_whole_site_is_matched_where_too_much_has_changed(project, site):
     assert whole.params == run.params
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("options", "whole"), [({"most_runs": 1}, Whole.MANY_RUNS), ({"most_in_all": 0.01}, Whole.MUCH_IN_ALL)]
 )
@@ -184,6 +190,7 @@ def test_the_whole_site_is_due_again_after_many_changes(project, site, options, 
     assert match_changes(project, **options).whole == whole
 
 
+@pytest.mark.nightly
 def test_without_a_run_that_can_be_followed_the_whole_site_is_matched(project):
     guides = make_guides(project)
     assert match_changes(project).whole == Whole.NO_RUN
@@ -202,6 +209,7 @@ def test_it_does_not_run_beside_a_match(project):
         start_changes(project)
 
 
+@pytest.mark.nightly
 def test_a_match_that_ends_meanwhile_stands_and_nothing_else_is_changed(project, site):
     pages, _ = site
     change(pages[3])
@@ -217,6 +225,7 @@ def test_a_match_that_ends_meanwhile_stands_and_nothing_else_is_changed(project,
     assert set(CandidateEdge.objects.filter(OPEN, project=project).values_list("run_id", flat=True)) == {seen[0].pk}
 
 
+@pytest.mark.nightly
 def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
     pages, _ = site
     change(pages[3])
@@ -235,7 +244,7 @@ def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
     assert open_links(project)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("stage", ["Ranking", "Allocating links", "Marking what is no longer proposed", "Cleaning up"])
 def test_one_that_is_cancelled_or_killed_changes_nothing_and_can_be_done_again(project, site, stage):
     pages, _ = site

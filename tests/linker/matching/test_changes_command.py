@@ -17,6 +17,7 @@ from tests.guides import make_guides, match
 from tests.linker.matching.test_changes import change, match_changes
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_it_matches_what_changed_and_the_whole_site_where_that_is_due(project, capsys):
     guides = make_guides(project)
@@ -30,6 +31,7 @@ def test_it_matches_what_changed_and_the_whole_site_where_that_is_due(project, c
     assert standing_run(project) == run
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_setting_that_changes_while_words_are_chosen_holds_for_what_is_stored(project, monkeypatch):
     guides = make_guides(project, 40)

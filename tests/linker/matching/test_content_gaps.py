@@ -41,6 +41,7 @@ def paragraph(edge: CandidateEdge) -> str:
     return "" if edge.paragraph_start is None else body[edge.paragraph_start : edge.paragraph_end]
 
 
+@pytest.mark.nightly
 def test_a_match_finds_the_paragraph_of_a_gap(project, pages):
     project.tiers.filter(basis="cosine").update(placement="inline")
     run = match(project)
@@ -51,6 +52,7 @@ def test_a_match_finds_the_paragraph_of_a_gap(project, pages):
     assert run.report["gaps_with_paragraph"] == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", [{"body": f"{HILLS}\n{NIGHT}"}, {"role": "product"}], ids=["short", "product"])
 def test_nobody_is_asked_to_add_a_sentence_to_a_few_words_or_a_product(project, pages, change):
     project.tiers.filter(basis="cosine").update(placement="inline")
@@ -63,6 +65,7 @@ def test_nobody_is_asked_to_add_a_sentence_to_a_few_words_or_a_product(project, 
     assert (edge.placement, edge.content_gap) == ("related", False)
 
 
+@pytest.mark.nightly
 def test_nobody_is_asked_to_add_a_sentence_where_a_role_gives_beside_the_text_alone(project, pages):
     project.tiers.filter(basis="cosine").update(placement="inline")
     project.role_links = {"article": {"gives": "beside"}}
@@ -109,6 +112,7 @@ def test_gaps_of_other_runs_are_left_alone(project, pages):
     assert paragraph(edge) == ""
 
 
+@pytest.mark.nightly
 def test_gaps_of_many_donors_all_get_theirs(project, pages):
     run = make_run(project)
     addresses = [f"https://shop.example/{number}" for number in range(DONORS_AT_A_TIME + 5)]

@@ -65,6 +65,7 @@ def suggested(project) -> set[tuple[str, str]]:
     return {(edge.source.url.rsplit("/", 1)[1], edge.target.url.rsplit("/", 1)[1]) for edge in edges}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA, Ranking.LEARNED])
 def test_variants_are_one_target_and_never_linked_with_each_other(project, shop, ranking):
     run = match(project, ranking)
@@ -130,6 +131,7 @@ def test_of_translations_a_donor_gets_the_best_one_alone(project, ranking):
         assert "other-of-group" in {finding.code for finding in found}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["linked", "rejected"])
 def test_why_not_says_that_another_page_of_the_group_settles_it(project, shop, how):
     match(project)
@@ -143,6 +145,7 @@ def test_why_not_says_that_another_page_of_the_group_settles_it(project, shop, h
     assert f"{shop['jacket-red'].url} is a variant of the acceptor" in found["group-settled"].text
 
 
+@pytest.mark.nightly
 def test_why_not_says_what_the_page_is_and_of_which(project, shop):
     match(project)
     of_page = {finding.code: finding for finding in why_not_page(project, shop["jacket-red"])}
@@ -155,6 +158,7 @@ def test_why_not_says_what_the_page_is_and_of_which(project, shop):
     assert any(f"a variant of the donor, {shop['jacket-red'].url}" in finding.text for finding in pair)
 
 
+@pytest.mark.nightly
 def test_a_word_that_pages_differ_holds_in_later_runs_and_is_logged(project, shop, manager):
     match(project)
     group = PageGroup.objects.get(project=project)
@@ -168,6 +172,7 @@ def test_a_word_that_pages_differ_holds_in_later_runs_and_is_logged(project, sho
     assert shop["jacket-red"].url in change.before["addresses"]
 
 
+@pytest.mark.nightly
 def test_one_page_can_leave_its_group(project, shop, manager):
     match(project)
     group = PageGroup.objects.get(project=project)
@@ -178,6 +183,7 @@ def test_one_page_can_leave_its_group(project, shop, manager):
     assert set(PageTwin.objects.values_list("page", flat=True)) == {shop["jacket-red"].pk, shop["jacket-green"].pk}
 
 
+@pytest.mark.nightly
 def test_the_word_can_be_taken_back(project, shop, manager):
     match(project)
     word = copies.keep_apart(project, PageGroup.objects.get(project=project).pk, user=manager)
@@ -198,6 +204,7 @@ def test_a_group_that_is_gone_is_an_error_for_the_user(project, shop):
         copies.keep_apart(other, PageGroup.objects.get(project=project).pk)
 
 
+@pytest.mark.nightly
 def test_a_run_replaces_the_groups_of_its_project_alone(project, shop):
     other = make_project(slug="other")
     for path in ("/a", "/b"):
@@ -209,6 +216,7 @@ def test_a_run_replaces_the_groups_of_its_project_alone(project, shop):
     assert PageGroup.objects.filter(project=project).count() == 1
 
 
+@pytest.mark.nightly
 def test_the_list_shows_filters_and_pages_the_groups(project, shop, viewer, client_for, monkeypatch):
     monkeypatch.setattr(copies, "GROUPS_SHOWN", 1)
     model = make_model(4)
@@ -233,6 +241,7 @@ def test_the_list_shows_filters_and_pages_the_groups(project, shop, viewer, clie
     assert "Not the same" not in first, "only managers may say so"
 
 
+@pytest.mark.nightly
 def test_the_file_holds_every_page_of_every_group(project, shop, viewer, client_for):
     match(project)
     answer = client_for(viewer).get(f"/p/{project.slug}/copies/copies.csv?kind=variant")
@@ -242,6 +251,7 @@ def test_the_file_holds_every_page_of_every_group(project, shop, viewer, client_
     assert (rows[0]["group_kind"], rows[0]["links_in"]) == ("variant", "1")
 
 
+@pytest.mark.nightly
 def test_a_manager_says_so_on_the_page(project, shop, manager, client_for):
     match(project)
     group = PageGroup.objects.get(project=project)

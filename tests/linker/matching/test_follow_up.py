@@ -82,6 +82,7 @@ def follow_ups(project: Project) -> list[tuple[str, int | None]]:
     return list(rows.values_list("status", "follows"))
 
 
+@pytest.mark.nightly
 def test_a_match_whose_worker_dies_after_its_commit_is_followed_up(project, site, redis_server, monkeypatch):
     run = match(project)
     with monkeypatch.context() as patch:
@@ -98,6 +99,7 @@ def test_a_match_whose_worker_dies_after_its_commit_is_followed_up(project, site
     assert "gaps_with_paragraph" in run.report
 
 
+@pytest.mark.nightly
 def test_it_may_be_done_twice(project, site, redis_server):
     run = lifecycle.execute(match(project).pk, run_match_while_an_editor_decides)
     assert not open_links(project)
@@ -107,6 +109,7 @@ def test_it_may_be_done_twice(project, site, redis_server):
     assert list(project.edges.order_by("pk").values()) == before
 
 
+@pytest.mark.nightly
 def test_an_import_whose_worker_dies_after_its_commit_is_followed_up(project, tmp_path, redis_server, monkeypatch):
     gone, there = make_page(project, "/gone"), make_page(project, "/there")
     make_edge(project, there, gone)
@@ -125,6 +128,7 @@ def test_an_import_whose_worker_dies_after_its_commit_is_followed_up(project, tm
     assert ("succeeded", run.pk) in follow_ups(project)
 
 
+@pytest.mark.nightly
 def test_what_follows_a_run_starts_once_its_result_is_followed_up(project, site, redis_server, monkeypatch):
     started = []
     monkeypatch.setitem(lifecycle.FOLLOWED_BY, RunKind.MATCH, ("linker.runs.lifecycle.started",))
@@ -138,6 +142,7 @@ def test_what_follows_a_run_starts_once_its_result_is_followed_up(project, site,
     assert [run.kind for run in started] == [RunKind.MATCH]
 
 
+@pytest.mark.nightly
 def test_one_that_fails_is_told_and_leaves_the_result(project, site, redis_server, monkeypatch):
     monkeypatch.setattr(f"{WORK}.hide", lambda project: 1 / 0)
     run = match(project)

@@ -118,6 +118,7 @@ def test_a_run_keeps_what_it_left_open(project, site):
         assert row.starts == [edge.span_start for edge in own]
 
 
+@pytest.mark.nightly
 def test_the_newest_runs_are_kept_and_the_pinned_ones(project, site):
     manager = make_member(project, "manager")
     first = match(project)
@@ -134,6 +135,7 @@ def test_the_newest_runs_are_kept_and_the_pinned_ones(project, site):
         kept_runs.pin(others[0], manager, "")
 
 
+@pytest.mark.nightly
 def test_two_runs_are_compared_link_by_link(project, site):
     before = match(project)
     was = open_pairs(project)
@@ -160,6 +162,7 @@ def test_two_runs_are_compared_link_by_link(project, site):
     )
 
 
+@pytest.mark.nightly
 def test_an_alert_is_raised_where_two_matches_rank_otherwise_which_nobody_asked_to_compare(project, site, monkeypatch):
     before = match(project)
     chance = random.Random(9)
@@ -175,12 +178,14 @@ def test_an_alert_is_raised_where_two_matches_rank_otherwise_which_nobody_asked_
     assert list(watch.histogram(project, 100)) == []
 
 
+@pytest.mark.nightly
 def test_a_match_that_is_like_the_one_before_raises_none(project, site):
     match(project)
     match(project)
     assert list(watch.histogram(project, 0)) == []
 
 
+@pytest.mark.nightly
 def test_a_run_compared_with_its_like_has_not_changed(project, site):
     before, after = match(project), match(project)
     report = compare(KeptRun.objects.get(pk=after.pk), KeptRun.objects.get(pk=before.pk))
@@ -211,6 +216,7 @@ def take(project: Project, run: Run, user) -> Run:
     return taken
 
 
+@pytest.mark.nightly
 def test_a_content_gap_that_had_its_words_in_the_earlier_run_has_them_again(project, site):
     manager = make_member(project, "manager")
     first = match(project)
@@ -228,6 +234,7 @@ def test_a_content_gap_that_had_its_words_in_the_earlier_run_has_them_again(proj
     assert not now.content_gap
 
 
+@pytest.mark.nightly
 def test_an_earlier_run_stands_again_and_the_other_one_after_it(project, site, monkeypatch):
     manager = make_member(project, "manager")
     first = match(project)
@@ -276,6 +283,7 @@ def embed_anew(page: Page, vector: list[float]) -> None:
     embed(page, vector)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_an_earlier_run_follows_pages_that_lead_elsewhere_by_now(project):
     """What it had found of a page is found of the one that it leads to; what both had stays as it was, and a pair of

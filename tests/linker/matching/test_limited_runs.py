@@ -64,6 +64,7 @@ def donors_of(edges) -> set[int]:
 # ------------------------------------------------------------------------------------------------------------ lists
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_a_run_gives_links_from_listed_donors_to_listed_acceptors_alone(ranking, project, site):
     donors, acceptors = site[:3], site[20:25]
@@ -79,6 +80,7 @@ def test_a_run_gives_links_from_listed_donors_to_listed_acceptors_alone(ranking,
     assert dict(param_rows(run))["Donors"] == "3 from list.csv, 4 lines unknown; indexable pages"
 
 
+@pytest.mark.nightly
 def test_what_a_run_limited_to_lists_left_out_keeps_standing_and_what_it_could_have_proposed_does_not(project, site):
     first = match(project, scope=Scope.SITE)
     chosen = PageFilter(page_list=listed(project, *site[:3]))
@@ -92,6 +94,7 @@ def test_what_a_run_limited_to_lists_left_out_keeps_standing_and_what_it_could_h
     assert not project.edges.filter(run=first, stale=True).exclude(source__in=site[:3]).exists()
 
 
+@pytest.mark.nightly
 def test_the_form_counts_what_lists_leave_and_a_run_page_offers_them(project, site, manager, viewer, client_for):
     number = listed(project, *site[:3])
     client = client_for(manager)
@@ -105,6 +108,7 @@ def test_the_form_counts_what_lists_leave_and_a_run_page_offers_them(project, si
     assert client.get(reverse("match", args=[project.slug])).context["sides"]["donors"].initial["page_list"] == number
 
 
+@pytest.mark.nightly
 def test_a_page_outside_the_list_of_the_newest_run_is_told_so(project, site):
     run = match(project, donors=PageFilter(page_list=listed(project, *site[:3])))
     told = {finding.side: finding.text for finding in why_not_page(project, site[9]) if finding.code == "outside-run"}
@@ -112,6 +116,7 @@ def test_a_page_outside_the_list_of_the_newest_run_is_told_so(project, site):
     assert not [finding for finding in why_not_page(project, site[0]) if finding.code == "outside-run"]
 
 
+@pytest.mark.nightly
 def test_the_command_takes_lists_and_names_what_is_not_known(project, site, tmp_path: Path, capsys):
     file = tmp_path / "donors.csv"
     file.write_text("Address\n/item-1\n/item-2\n/nowhere\n")
@@ -141,6 +146,7 @@ def test_each_stratum_gives_its_share_and_the_same_seed_draws_the_same():
     assert draw(strata[:7], 50, 1).tolist() == list(range(7))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_a_pilot_goes_over_so_many_donors_spread_over_the_top_categories_and_to_all_acceptors(ranking, project, site):
     run = match(project, ranking=ranking, scope=Scope.SITE, pilot=Sample(8))
@@ -152,6 +158,7 @@ def test_a_pilot_goes_over_so_many_donors_spread_over_the_top_categories_and_to_
     assert run.edges.exclude(target__in=drawn).exists()
 
 
+@pytest.mark.nightly
 def test_a_pilot_over_sections_takes_their_donors(project, site):
     magazine = make_category(project, "Magazine")
     run = match(project, pilot=Sample(0, (magazine.pk,)))
@@ -162,6 +169,7 @@ def test_a_pilot_over_sections_takes_their_donors(project, site):
     assert dict(param_rows(run))["Pilot"].startswith("3 donors in Magazine drawn at random, spread over")
 
 
+@pytest.mark.nightly
 def test_what_a_pilot_drew_is_frozen_with_it(project, site):
     run = match(project, pilot=Sample(5))
     before = bytes(run.pilot.pages)
@@ -185,6 +193,7 @@ def test_a_ranker_learns_for_a_pilot_from_the_links_of_all_pages(project, site):
     assert whole.ranker.labels == pilot.ranker.labels
 
 
+@pytest.mark.nightly
 def test_other_donors_of_the_newest_pilot_are_told_why_they_have_nothing(project, site):
     run = match(project, pilot=Sample(5))
     drawn = set(np.frombuffer(run.pilot.pages, "<i8").tolist())
@@ -193,6 +202,7 @@ def test_other_donors_of_the_newest_pilot_are_told_why_they_have_nothing(project
     assert told == [f"The newest match run ({run.pk}) is a pilot over 5 donors, and this page is not one of them."]
 
 
+@pytest.mark.nightly
 def test_the_page_of_a_pilot_says_what_share_was_accepted_and_it_is_open_until_the_next_match(
     project, site, viewer, client_for
 ):
@@ -214,6 +224,7 @@ def test_the_page_of_a_pilot_says_what_share_was_accepted_and_it_is_open_until_t
     assert "no longer come first" in " ".join(page.split())
 
 
+@pytest.mark.nightly
 def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     project, site, manager, editor, client_for, redis_server, django_capture_on_commit_callbacks
 ):
@@ -235,6 +246,7 @@ def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     assert "is not a pilot" in page.content.decode()
 
 
+@pytest.mark.nightly
 def test_the_form_starts_a_pilot_and_counts_its_donors(
     project, site, manager, client_for, redis_server, django_capture_on_commit_callbacks
 ):
@@ -254,6 +266,7 @@ def test_the_form_starts_a_pilot_and_counts_its_donors(
     assert "Enter how many donors" in refused.content.decode()
 
 
+@pytest.mark.nightly
 def test_the_command_asks_for_a_pilot(project, site):
     flags = ["--pilot", "4", "--pilot-category", "Shop", "--pilot-seed", "7", "--pilot-anywhere"]
     with suppress(CommandError):

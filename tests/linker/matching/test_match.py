@@ -125,7 +125,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     return chosen
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "values",
     [
@@ -150,6 +150,7 @@ def test_the_stored_edges_are_those_of_a_plain_loop(project, site, values, pairs
     assert run.report["edges"] == len(expected)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("accepted", [False, True])
 def test_a_donor_whose_best_targets_are_full_is_looked_at_again(project, site, monkeypatch, accepted):
     """Batches find no more candidates than a donor has links, and yet the edges are those of the whole pool."""
@@ -165,6 +166,7 @@ def test_a_donor_whose_best_targets_are_full_is_looked_at_again(project, site, m
     assert run.report["candidates"] > len(expected)
 
 
+@pytest.mark.nightly
 def test_memory_of_any_size_gives_the_same_edges(project, site, settings):
     settings.MATCH_MEMORY_MB = 384
     roomy = slow_match(site, MatchParams(levels_up=5, threshold=0.0))
@@ -174,6 +176,7 @@ def test_memory_of_any_size_gives_the_same_edges(project, site, settings):
     assert set(stored) == set(roomy)
 
 
+@pytest.mark.nightly
 def test_an_edge_says_where_it_comes_from(project, site):
     run = match(project, levels_up=1)
     edge = CandidateEdge.objects.filter(run=run, level=1, source__category__name="Domes").first()
@@ -256,6 +259,7 @@ def test_donors_and_acceptors_are_chosen_apart(project):
     assert pairs(project) == {("c", "a"), ("c", "b")}
 
 
+@pytest.mark.nightly
 def test_a_category_filter_takes_the_subtree(project, site):
     tents = make_category(project, "Shop", "Tents")
     match(project, levels_up=5, acceptors=PageFilter(categories=(tents.pk,)))
@@ -263,6 +267,7 @@ def test_a_category_filter_takes_the_subtree(project, site):
     assert names == {"Domes", "Tunnels"}
 
 
+@pytest.mark.nightly
 def test_a_second_run_refreshes_and_keeps_what_people_decided(project):
     pages = small(project, "a", "b", "c")
     first = match(project)
@@ -276,6 +281,7 @@ def test_a_second_run_refreshes_and_keeps_what_people_decided(project):
     assert second.report["refreshed"] == 6
 
 
+@pytest.mark.nightly
 def test_a_decided_edge_keeps_the_provenance_its_editor_saw(project):
     pages = small(project, "a", "b")
     first = match(project)
@@ -288,6 +294,7 @@ def test_a_decided_edge_keeps_the_provenance_its_editor_saw(project):
     assert (refreshed.run_id, round(refreshed.similarity, 2), refreshed.tier.name) == (second.pk, 0.71, "Related")
 
 
+@pytest.mark.nightly
 def test_accepted_links_use_up_the_caps_of_later_runs(project):
     pages = small(project, "a", "b", "c", "d")
     match(project, inline_per_donor=0, related_per_donor=2)
@@ -298,6 +305,7 @@ def test_accepted_links_use_up_the_caps_of_later_runs(project):
     assert CandidateEdge.objects.filter(source=pages["a"], stale=False).count() == 3
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("known", [{"h1": "ALL about b"}, {"headings": ["Other", "All about b"]}])
 def test_no_link_stands_in_a_heading_that_was_imported(project, known):
     pages = small(project, "a", "b")
@@ -307,6 +315,7 @@ def test_no_link_stands_in_a_heading_that_was_imported(project, known):
     assert CandidateEdge.objects.get(source=pages["a"]).span_start == body.rindex("all about b")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("status", ["accepted", "exported"])
 def test_links_beside_a_text_that_stand_use_up_the_room_there(project, status):
     pages = small(project, *"abcdefghijk")
@@ -331,6 +340,7 @@ def mentions(project) -> tuple[CandidateEdge, CandidateEdge]:
     )
 
 
+@pytest.mark.nightly
 def test_words_that_an_accepted_link_stands_on_are_left_to_it(project, mentions):
     accepted, other = mentions
     match(project)
@@ -344,6 +354,7 @@ def test_words_that_an_accepted_link_stands_on_are_left_to_it(project, mentions)
     assert (other.span_start, other.placement) == (None, "related")
 
 
+@pytest.mark.nightly
 def test_an_accepted_link_that_is_on_the_site_by_now_takes_its_words_once(project, mentions):
     accepted, other = mentions
     make_link(accepted.source, accepted.target, anchor="All about B")
@@ -352,6 +363,7 @@ def test_an_accepted_link_that_is_on_the_site_by_now_takes_its_words_once(projec
     assert other.span_start == 7
 
 
+@pytest.mark.nightly
 def test_words_that_no_longer_read_as_the_accepted_link_are_free(project, mentions):
     accepted, other = mentions
     CandidateEdge.objects.filter(pk=accepted.pk).update(anchor="words that are gone")
@@ -361,6 +373,7 @@ def test_words_that_no_longer_read_as_the_accepted_link_are_free(project, mentio
     assert other.span_start == 25
 
 
+@pytest.mark.nightly
 def test_the_groups_of_a_donor_stay_together_after_a_run_over_a_part(project):
     pages = small(project, "a", "b", "c")
     match(project)
@@ -370,6 +383,7 @@ def test_the_groups_of_a_donor_stay_together_after_a_run_over_a_part(project):
     assert set(best) == {1.0}
 
 
+@pytest.mark.nightly
 def test_a_model_that_has_only_begun_is_not_matched_by(project):
     pages = small(project, "a", "b", "c", "d", "e", "f")
     newer = make_model(4, "test-model")
@@ -385,6 +399,7 @@ def test_a_model_that_has_only_begun_is_not_matched_by(project):
     assert left_out(run)["without a vector"] == 1
 
 
+@pytest.mark.nightly
 def test_what_the_newest_run_no_longer_proposes_becomes_stale_and_comes_back(project):
     pages = small(project, "a", "b")
     match(project)
@@ -396,6 +411,7 @@ def test_what_the_newest_run_no_longer_proposes_becomes_stale_and_comes_back(pro
     assert pairs(project, stale=True) == set()
 
 
+@pytest.mark.nightly
 def test_a_rejected_pair_is_no_suggestion_that_is_no_longer_proposed(project):
     pages = small(project, "a", "b")
     match(project)
@@ -404,6 +420,7 @@ def test_a_rejected_pair_is_no_suggestion_that_is_no_longer_proposed(project):
     assert match(project).report["stale"] == 0
 
 
+@pytest.mark.nightly
 def test_a_run_over_a_part_of_the_site_leaves_the_rest_standing(project):
     small(project, "a", "b", "c")
     match(project)
@@ -411,6 +428,7 @@ def test_a_run_over_a_part_of_the_site_leaves_the_rest_standing(project):
     assert pairs(project, stale=True) == {("a", "c")}
 
 
+@pytest.mark.nightly
 def test_planning_or_running_twice_changes_nothing(project, site):
     run = start(project, levels_up=2)
     type(run).objects.filter(pk=run.pk).update(status="running")
@@ -439,6 +457,7 @@ def test_a_cancelled_run_writes_nothing_more(project, site):
     assert not RunCandidate.objects.exists()
 
 
+@pytest.mark.nightly
 def test_equal_rounds_reach_more_acceptors(project, site):
     match(project, levels_up=5, inline_per_donor=0, related_per_donor=3, mode=Mode.EQUAL)
     equal = CandidateEdge.objects.filter(stale=False).values("target").distinct().count()
@@ -527,6 +546,7 @@ def test_an_edge_touching_a_sensitive_subtree_or_address_says_why(project):
     assert mark_sensitive(project) == 1
 
 
+@pytest.mark.nightly
 def test_a_new_run_marks_sensitivity_too(project):
     pages = small(project, "a", "b")
     SensitiveRule.objects.create(project=project, category=pages["a"].category, kind="legal")

@@ -62,6 +62,7 @@ def targets(project, donor) -> set[str]:
     return {edge.target.url.rsplit("/", 1)[1] for edge in edges}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", list(Mode))
 def test_an_orphan_gets_its_link_before_well_linked_pages_get_their_last(project, shop, mode):
     run = match(project, inline_per_donor=0, related_per_donor=4, levels_up=0, mode=mode)
@@ -73,6 +74,7 @@ def test_an_orphan_gets_its_link_before_well_linked_pages_get_their_last(project
     assert "2 links were allocated to under-linked pages before" in match_page(run).allocation
 
 
+@pytest.mark.nightly
 def test_a_new_page_gets_its_links_first_however_many_there_are_to_it_already(project, shop):
     match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
     new = make_page(project, "/new", title="New tent", category=shop["donor"].category)
@@ -90,6 +92,7 @@ def test_a_new_page_gets_its_links_first_however_many_there_are_to_it_already(pr
     assert needs_of(project).facts.new.sum() == 0
 
 
+@pytest.mark.nightly
 def test_no_page_is_new_before_the_first_match(project, shop):
     assert not needs_of(project).facts.new.any()
     match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
@@ -98,6 +101,7 @@ def test_no_page_is_new_before_the_first_match(project, shop):
     assert needs_of(project).facts.new.sum() == 1
 
 
+@pytest.mark.nightly
 def test_it_gets_none_that_would_not_be_shown_anyway(project, shop):
     project.tiers.filter(basis="cosine").update(held=True)
     project.tiers.filter(basis="cosine", name="Inline").update(lower_bound=0.97, held=False)
@@ -106,6 +110,7 @@ def test_it_gets_none_that_would_not_be_shown_anyway(project, shop):
     assert (run.report["orphans"]["held_back"], run.report["orphans"]["too_unlikely"]) == (0, 1)
 
 
+@pytest.mark.nightly
 def test_edges_keep_what_their_target_lacks_and_their_scores_do_not_change(project, shop):
     match(project, inline_per_donor=0, related_per_donor=8, levels_up=0)
     edges = {edge.target_id: edge for edge in CandidateEdge.objects.filter(source=shop["donor"])}
@@ -119,6 +124,7 @@ def test_edges_keep_what_their_target_lacks_and_their_scores_do_not_change(proje
         assert edge.donor_worth == pytest.approx(lonely.worth, rel=1e-5)
 
 
+@pytest.mark.nightly
 def test_the_worth_of_a_donor_is_one_value_after_a_run_over_a_part(project, shop):
     match(project, inline_per_donor=0, related_per_donor=8, levels_up=0)
     Page.objects.filter(pk=shop["orphan"].pk).update(impressions=0, value=None, crawl_depth=1)

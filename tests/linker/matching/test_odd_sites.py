@@ -45,7 +45,7 @@ def pages(
 every_ranking = pytest.mark.parametrize("ranking", list(Ranking))
 
 
-@pytest.mark.sample(6)
+@pytest.mark.nightly
 @every_ranking
 @pytest.mark.parametrize(
     "site",
@@ -79,6 +79,7 @@ def test_a_site_that_lacks_something_ends_in_sensible_links(project, ranking, si
             assert (edge.sentence, edge.section_heading, edge.body_hash) == ("", "", None)
 
 
+@pytest.mark.nightly
 @every_ranking
 def test_vectors_of_zeros_are_near_to_nothing(project, ranking):
     pages(project, 6, body="")
@@ -92,7 +93,7 @@ def test_a_vector_with_nan_does_not_get_into_the_database(project):
         embed(make_page(project), [math.nan, 0, 0, 0])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @every_ranking
 def test_links_from_every_page_to_one_and_to_themselves_are_no_trouble(project, ranking):
     site = pages(project, 30)
@@ -109,6 +110,7 @@ def test_a_project_without_pages_says_what_to_do(project, ranking):
         match(project, ranking)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", list(Mode))
 def test_every_mode_keeps_the_caps_of_both_sides(project, mode):
     pages(project, 30)
@@ -128,6 +130,7 @@ def test_a_weight_that_the_formula_does_not_know_is_named(project):
         match(project, Ranking.FORMULA, weights={"luck": 1.0})
 
 
+@pytest.mark.nightly
 def test_auto_says_how_it_ranked_and_why(project):
     site = pages(project, 12)
     assert match(project, Ranking.AUTO).report["ranking"] == "shipped"

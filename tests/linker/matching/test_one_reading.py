@@ -41,7 +41,7 @@ def read(project: Project) -> list[tuple]:
     return list(edges.values_list("source", "target", "tier__name", "placement", "rel", "content_gap", "stale"))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA])
 @pytest.mark.parametrize("bounds", [(0.6, 0.3, 0.0), (0.31, 0.3, 0.29), (0.99, 0.98, 0.97), (0.2, 0.1, 0.0)])
 @pytest.mark.parametrize("caps", [{}, {"inline_per_donor": 1, "related_per_donor": 2}])
@@ -59,7 +59,7 @@ def test_reading_the_tiers_again_changes_nothing_that_a_run_has_just_read(texts,
     assert before
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA])
 @pytest.mark.parametrize("basis", Basis.values)
 def test_nor_where_links_of_a_category_or_to_a_role_have_bounds_of_their_own(texts, ranking, basis):
@@ -86,6 +86,7 @@ def test_nor_where_links_of_a_category_or_to_a_role_have_bounds_of_their_own(tex
     assert len({tier for _, _, tier, *_ in before}) > 1
 
 
+@pytest.mark.nightly
 def test_the_site_of_these_tests_has_links_of_each_placement(texts):
     texts.tiers.filter(basis=Basis.COSINE, placement=Placement.INLINE).update(lower_bound=-0.5)
     match(texts, ranking=Ranking.COSINE)

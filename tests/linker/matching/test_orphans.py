@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 PLACES = ("Content", "Content", "Content", "Aside", "Navigation", "Footer")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(8))
 def test_both_count_the_same_links_on_any_site(project, tmp_path, seed):
     random = Random(seed)

@@ -46,6 +46,7 @@ def shop(project: Project) -> list[Page]:
     return pages
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 @pytest.mark.parametrize("ranking", [Ranking.FORMULA, Ranking.SHIPPED])
 def test_a_product_gets_so_many_alternatives_and_so_many_complements(project, shop, ranking):
@@ -62,6 +63,7 @@ def test_a_product_gets_so_many_alternatives_and_so_many_complements(project, sh
     assert "at most 5 suggestions" in found["products-full"].text
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_an_accepted_link_is_one_of_them_and_stays_however_little_it_scores(project, shop):
     match(project, Ranking.SHIPPED, inline_per_donor=0, related_per_donor=15)
@@ -80,6 +82,7 @@ def test_an_accepted_link_is_one_of_them_and_stays_however_little_it_scores(proj
     assert alternatives.count() == MAX_ALTERNATIVE_PRODUCTS
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_pages_that_are_no_products_have_no_such_share(project, shop):
     Page.objects.filter(project=project).update(role="article")

@@ -59,6 +59,7 @@ def test_hidden_links_come_back_with_the_words_of_the_text(project, site):
         assert all(edge.score == edge.probability for edge in mine[:SUREST])
 
 
+@pytest.mark.nightly
 def test_words_of_the_text_keep_to_the_projects_rules_for_anchors(project, site):
     _, hidden = site
     banned = {target.h1.lower() for _, target in hidden[:10]}
@@ -156,6 +157,7 @@ def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_
     assert {Reason.BELOW_FLOOR, Reason.SOURCE_FULL} <= reasons
 
 
+@pytest.mark.nightly
 def test_the_ranker_that_is_kept_scores_as_the_one_that_ranked(project, site):
     run = match(project)
     kept = TrainedScorer.from_bytes(bytes(run.ranker.model))
@@ -236,6 +238,7 @@ def test_decisions_bend_the_probabilities_and_the_run_says_on_how_many_it_stands
     assert all(steps.index(high) - steps.index(low) == 1 for low, high in said)
 
 
+@pytest.mark.nightly
 def test_the_run_says_what_became_of_every_under_linked_page(project, site):
     got = match(project).report["under_linked"]
     linked = ExistingLink.objects.values("target").annotate(donors=Count("source", distinct=True)).filter(donors__gt=2)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.nightly
 def test_links_that_say_nothing_lend_their_words_to_no_suggestion(project):
     guide = make_page(project, "/guide", title="Waxing skis", body="All of it.")
     embed(guide, [1, 0, 0, 0])
@@ -43,6 +44,7 @@ def tents(project: Project) -> None:
         embed(page, [1, number / 10, 0, 0])
 
 
+@pytest.mark.nightly
 def test_a_site_without_links_is_ranked_by_the_ranker_that_ships(project, tents):
     run = match(project)
     assert run.report["ranking"] == "shipped"
@@ -61,6 +63,7 @@ def test_weights_of_ones_own_keep_the_formula(project, tents):
     assert run.ranker.weights["mention"] == 2.0
 
 
+@pytest.mark.nightly
 def test_one_page_and_pages_with_a_zero_vector_end_sensibly(project):
     page = make_page(project, "/only", body="Nothing to link to here.")
     embed(page, [1, 0, 0, 0])

@@ -50,6 +50,7 @@ def left(project: Project) -> set[int]:
     return set(project.edges.exclude(OPEN).values_list("pk", flat=True))
 
 
+@pytest.mark.nightly
 def test_all_are_verified_in_twenty_runs_and_none_twice(project, matched):
     sizes = [recheck(project).checked for _ in range(SLICES)]
     assert sum(sizes) == len(matched)
@@ -62,6 +63,7 @@ def test_all_are_verified_in_twenty_runs_and_none_twice(project, matched):
     assert [number for number in range(SLICES) if now[number] != dates[number]] == [min(dates, key=dates.__getitem__)]
 
 
+@pytest.mark.nightly
 def test_a_suggestion_says_when_it_was_verified_last(project, matched):
     edge = matched[0]
     assert verified_at(edge) == edge.updated_at
@@ -69,7 +71,7 @@ def test_a_suggestion_says_when_it_was_verified_last(project, matched):
     assert verified_at(edge) == verified(project)[edge.pk % SLICES] > edge.updated_at
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -87,6 +89,7 @@ def test_what_leads_to_a_page_that_takes_no_part_leaves(project, matched, change
     assert left(project) == {edge.pk for edge in matched if edge.target_id == gone.pk}
 
 
+@pytest.mark.nightly
 def test_what_the_site_links_by_now_leaves(project, matched):
     edge = matched[5]
     make_link(edge.source, edge.target)
@@ -96,6 +99,7 @@ def test_what_the_site_links_by_now_leaves(project, matched):
     assert left(project) == {edge.pk}
 
 
+@pytest.mark.nightly
 def test_what_has_lost_its_words_leaves_and_words_that_moved_do_not(project, matched):
     first, second = matched[0].source, matched[-1].source
     Page.objects.filter(pk=first.pk).update(body="All about our \n Fine  tents, at length.")
@@ -107,6 +111,7 @@ def test_what_has_lost_its_words_leaves_and_words_that_moved_do_not(project, mat
     assert left(project) == {edge.pk for edge in matched if edge.source_id == second.pk and edge.pk != beside.pk}
 
 
+@pytest.mark.nightly
 def test_what_is_decided_and_what_was_live_and_is_gone_stays(project, matched):
     accepted, lost = matched[0], matched[1]
     CandidateEdge.objects.filter(pk=accepted.pk).update(status="accepted", reviewed=True)

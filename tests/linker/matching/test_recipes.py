@@ -113,6 +113,7 @@ def test_a_new_generator_is_offered_by_the_form_and_the_command(next_page, pages
     assert "reciprocal, address, next_page" in help_text()
 
 
+@pytest.mark.nightly
 def test_a_new_generator_proposes_in_a_run_is_reported_and_can_be_filtered_by(
     next_page, pages, project, manager, client_for
 ):
@@ -132,6 +133,7 @@ def test_a_new_generator_proposes_in_a_run_is_reported_and_can_be_filtered_by(
     assert edge.target.title in found
 
 
+@pytest.mark.nightly
 def test_a_new_generator_can_be_switched_off(next_page, pages, project):
     call_command("match_project", project.slug, "--ranking", "formula", "--threshold", "0", "--without", next_page)
     run = newest(project)
@@ -139,12 +141,14 @@ def test_a_new_generator_can_be_switched_off(next_page, pages, project):
     assert not CandidateEdge.objects.filter(run=run, generators__contains=[next_page]).exists()
 
 
+@pytest.mark.nightly
 def test_a_new_ranker_is_offered_by_the_form_and_the_command(longest, pages, project, manager, client_for):
     form = shown(client_for(manager), "match", project)
     assert re.search(r'<option value="longest"[^>]*>The longest text first</option>', form)
     assert "longest: by the length of the acceptor's text" in help_text()
 
 
+@pytest.mark.nightly
 def test_a_new_ranker_ranks_a_run_and_is_named_in_its_report(longest, pages, project, manager, client_for):
     call_command("match_project", project.slug, "--ranking", longest, "--threshold", "0")
     run = newest(project)

@@ -64,6 +64,7 @@ def proposed(project) -> list[Replacement]:
     return list(Replacement.objects.filter(project=project, ended_at=None).select_related("edge", "replaced"))
 
 
+@pytest.mark.nightly
 def test_a_full_page_gets_better_links_in_place_of_released_ones(full):
     run = match(full, **CAPS)
 
@@ -170,6 +171,7 @@ def test_links_that_the_site_shows_are_scored_as_if_they_were_not_linked(full):
     assert {one.replaced.published.state for one in found} == {"live"}
 
 
+@pytest.mark.nightly
 def test_the_sites_own_links_are_never_replaced(project):
     make_guides(project, 40)
     Page.objects.filter(project=project).update(outlinks=5)
@@ -181,6 +183,7 @@ def test_the_sites_own_links_are_never_replaced(project):
     assert not Replacement.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_run_by_cosine_which_states_no_probability_proposes_none(full):
     match(full, ranking=Ranking.COSINE, **CAPS)
 
@@ -202,6 +205,7 @@ def test_a_run_over_what_changed_proposes_for_the_pages_it_looks_at(full):
     assert all(one.run == standing_run(full) for one in proposed(full))
 
 
+@pytest.mark.nightly
 def test_a_rejected_pair_is_not_proposed_again_and_an_accepted_one_is_published_and_rolled_back(full, editor):
     match(full, **CAPS)
     no, yes, *_ = proposed(full)

@@ -48,6 +48,7 @@ def codes(answer) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- the rule
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("placement", ["inline", "related"])
 @pytest.mark.parametrize("block", list(Block))
 def test_a_link_counts_by_the_block_it_stands_in(project, block, placement):
@@ -95,7 +96,7 @@ def test_a_link_of_the_navigation_or_footer_keeps_nothing_away(project, block):
     assert pairs(project) == {("a", "b"), ("b", "a")}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("block", BESIDE)
 def test_a_pair_linked_beside_the_text_may_be_proposed_for_the_text(project, block):
     pages = small(project, "a", "b")
@@ -131,6 +132,7 @@ def test_a_run_that_ranks_the_whole_site_keeps_the_reason(project):
     assert codes(ask(pages["a"], pages["b"])) == ["linked-beside"]
 
 
+@pytest.mark.nightly
 def test_pages_that_are_linked_beside_the_text_leave_their_room_to_others(project):
     """Those nearest are linked there already, more than are looked for to spare: the next get the donor's links."""
     pages = small(project, "a", *(f"p{number}" for number in range(40)))
@@ -142,6 +144,7 @@ def test_pages_that_are_linked_beside_the_text_leave_their_room_to_others(projec
     assert not found & {f"p{number}" for number in range(30)}
 
 
+@pytest.mark.nightly
 def test_a_decided_link_that_is_not_on_the_site_yet_stays_whatever_stands_beside_the_text(project):
     pages = small(project, "a", "b")
     write(pages["a"], "Here we say all about b and more.")
@@ -157,6 +160,7 @@ def test_a_decided_link_that_is_not_on_the_site_yet_stays_whatever_stands_beside
 # ------------------------------------------------------------------------------------------------------- new tiers
 
 
+@pytest.mark.nightly
 def test_new_tiers_take_a_link_back_that_would_stand_twice_beside_the_text_and_bring_it_again(project):
     pages = small(project, "a", "b")
     make_link(pages["a"], pages["b"], block=Block.ASIDE)
@@ -171,6 +175,7 @@ def test_new_tiers_take_a_link_back_that_would_stand_twice_beside_the_text_and_b
         assert (edge.placement, edge.stale) == (placement, is_stale)
 
 
+@pytest.mark.nightly
 def test_what_an_older_run_proposed_and_the_newest_does_not_stays_away(project):
     pages = small(project, "a", "b")
     match(project)
@@ -212,6 +217,7 @@ def test_words_that_no_crawl_counted_are_taken_from_the_text(project):
     assert room(project, page, per_1000_words=3).inline == 3
 
 
+@pytest.mark.nightly
 def test_links_in_an_aside_count_towards_what_may_stand_beside_the_text(project):
     pages = small(project, "a", *(f"p{number}" for number in range(12)))
     for number in range(8):
@@ -244,6 +250,7 @@ def test_a_page_whose_text_is_full_gets_links_beside_it_alone(project, mode):
     assert not CandidateEdge.objects.filter(source=pages["a"], placement="inline").exists()
 
 
+@pytest.mark.nightly
 def test_an_exported_link_that_the_crawl_has_seen_counts_once(project):
     pages = small(project, "a", "b", "c", "d")
     tiers(project, "related")

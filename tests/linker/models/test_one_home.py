@@ -40,6 +40,7 @@ COPIES = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("rule", COPIES)
 def test_a_rule_is_written_in_its_home_alone(rule):
     found = [

@@ -153,6 +153,7 @@ def links(project):
 # ------------------------------------------------------------------------------------------------------- the rules
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", OF_PAGES)
 def test_a_rule_about_pages_has_one_meaning(pages, name):
     rule, meant = rule_of(name), OF_PAGES[name]
@@ -164,7 +165,7 @@ def test_a_rule_about_pages_has_one_meaning(pages, name):
     assert {page.pk for page in pages if holds(rule, page)} == wanted
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", OF_EDGES)
 def test_a_rule_about_edges_has_one_meaning(edges, name):
     rule, meant = rule_of(name), OF_EDGES[name]

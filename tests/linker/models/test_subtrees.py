@@ -24,6 +24,7 @@ def by_parents(root: Category) -> set[int]:
         return {category for (category,) in cursor.fetchall()}
 
 
+@pytest.mark.nightly
 @given(paths=PATHS)
 @tried(30)
 def test_names_and_parents_find_the_same_categories(project, paths):

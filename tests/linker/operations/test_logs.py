@@ -119,7 +119,7 @@ def output_of(**environment: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "environment",
     [{}, {"LOG_FORMAT": "json"}, {"PRODUCTION": "1"}, {"LOG_LEVEL": "DEBUG"}, {"DEBUG": "1", "LOG_LEVEL": "INFO"}],

@@ -30,6 +30,7 @@ def locks() -> int:
         return cursor.fetchone()[0]
 
 
+@pytest.mark.nightly
 def test_the_second_waits_for_the_first_however_long_it_takes(settings):
     settings.JOB_LOCK_SECONDS = 0.05
     with another_connection() as first, ThreadPoolExecutor(1) as pool:

@@ -57,6 +57,7 @@ def test_without_either_it_says_that_it_does_not_know(place):
     assert version.code_version() == "7.8.9+unknown"
 
 
+@pytest.mark.nightly
 def test_the_command_line_prints_it():
     printed = subprocess.run(
         [sys.executable, "manage.py", "code_version"], cwd=ROOT, capture_output=True, text=True, check=True

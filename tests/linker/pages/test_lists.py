@@ -62,6 +62,7 @@ def test_a_filter_leaves_the_pages_it_names(query, expected, site):
     assert names(site, **query) == expected
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("address", "named"),
     [
@@ -130,6 +131,7 @@ def test_a_pattern_that_cannot_be_read_is_an_error_and_not_a_count(site):
         count_chosen(site, PageFilter(url_pattern="("))
 
 
+@pytest.mark.nightly
 def test_a_search_that_finds_missing_pages_alone_leads_to_them(client_for, manager, site):
     client = client_for(manager)
     shown = compact(client.get("/p/shop/pages/?q=gone").content.decode())

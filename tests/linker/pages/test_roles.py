@@ -289,6 +289,7 @@ def test_the_list_counts_and_filters_by_role(project, client_for, manager):
     assert "role" in ignored
 
 
+@pytest.mark.nightly
 def test_a_manager_corrects_a_page_on_its_own_page(project, client_for, manager):
     one = page(project, "/impressum")
     find_roles(project)
@@ -305,6 +306,7 @@ def test_a_manager_corrects_a_page_on_its_own_page(project, client_for, manager)
     assert one.role_by_hand == "article"
 
 
+@pytest.mark.nightly
 def test_rules_and_links_are_set_in_the_settings(project, client_for, manager):
     one = page(project, "/shop/tents")
     client, address = client_for(manager), f"/p/{project.slug}/settings/roles/"

@@ -230,6 +230,7 @@ def test_a_rule_that_counts_holds_back_what_nobody_has_reviewed_until_it_is_appl
     assert sensitivity_checks.are_marked(project), "what no longer counts holds nothing back"
 
 
+@pytest.mark.nightly
 def test_the_page_says_that_the_marks_follow_and_links_the_run(project, edges, manager, client_for):
     browser = client_for(manager)
     address = reverse("settings_sensitive", args=[project.slug])
@@ -247,6 +248,7 @@ def test_the_page_says_that_the_marks_follow_and_links_the_run(project, edges, m
     assert "1 geänderte Regel ist noch nicht" in page_of(browser, project, headers={"accept-language": "de"})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("end", ["done", "cancelled"])
 def test_all_pages_are_scanned_after_a_run_for_changed_rules_that_is_under_way(
     project, edges, manager, client_for, redis_server, end

@@ -308,6 +308,7 @@ def newest_shown(page: str) -> str:
     return found[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("do", "state"), [("dismiss", DISMISSED), ("confirm", CONFIRMED)])
 def test_all_are_those_that_the_page_showed_and_it_says_that_others_came_since(
     project, manager, client_for, found, do, state
@@ -337,6 +338,7 @@ def test_all_of_a_page_that_does_not_say_what_it_showed_decides_nothing(project,
     assert set(SensitiveRule.objects.values_list("state", flat=True)) == {PROPOSED}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -477,6 +479,7 @@ def _queries(work) -> int:
     return len(asked)
 
 
+@pytest.mark.nightly
 def test_a_look_asks_as_often_on_many_pages_as_on_few_and_the_settings_count_none(project, manager, client_for):
     def add(count: int) -> None:
         start = Page.objects.count()
@@ -500,6 +503,7 @@ def test_a_look_asks_as_often_on_many_pages_as_on_few_and_the_settings_count_non
     assert not [query for query in asked if "linker_page" in query["sql"] or "linker_sensitivepage" in query["sql"]]
 
 
+@pytest.mark.nightly
 def test_a_decision_touches_only_edges_of_pages_whose_reason_it_changes(project, manager):
     hospital, both = make_page(project, "/h", title="Hospital"), make_page(project, "/b", title="Hospital")
     Page.objects.filter(pk=both.pk).update(category=make_category(project, "Health"))
@@ -529,6 +533,7 @@ def test_a_decision_touches_only_edges_of_pages_whose_reason_it_changes(project,
     assert touched() == {to_both.pk}
 
 
+@pytest.mark.nightly
 def test_marking_the_edges_that_a_decision_changes_leaves_them_as_marking_all_would(project, manager):
     health = make_category(project, "Health", "Teeth")
     titles = ("Hospital", "Tax", "Hospital tax", "Tents", "Dentist")

@@ -83,6 +83,7 @@ def test_a_new_project_says_who_made_it(manager):
     assert "+" in change.code_version
 
 
+@pytest.mark.nightly
 def test_settings_saved_in_the_browser_leave_only_what_differs(project, manager, client_for):
     client = client_for(manager)
     address = reverse("settings", args=[project.slug])
@@ -99,6 +100,7 @@ def test_settings_saved_in_the_browser_leave_only_what_differs(project, manager,
     assert Change.objects.count() == count, "a save that changes nothing leaves no row"
 
 
+@pytest.mark.nightly
 def test_another_host_warns_that_the_pages_there_are_will_not_be_found(project, manager, client_for):
     make_edge(project)
     client, url = client_for(manager), reverse("settings", args=["shop"])

@@ -118,7 +118,7 @@ def names(project, site) -> list[CohortName]:
     return [*of_category, CohortName(BASIS, role="hub"), CohortName(BASIS, role="product")]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_the_nearest_category_counts_then_the_role_of_the_acceptor(project, seed):
     site, chance = a_site(project, seed=seed), random.Random(seed)
@@ -139,7 +139,7 @@ def members(project, name: CohortName) -> set[int]:
     return {edge.pk for edge in edges if (found := reader(edge, [*others, own])) and found.pk == -1}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(6))
 def test_saving_and_removing_do_what_the_preview_said(project, seed):
     site, chance = a_site(project, seed=seed), random.Random(seed)
@@ -192,6 +192,7 @@ def test_the_preview_of_the_project_s_bounds_is_right_where_others_have_their_ow
         assert (effect.below.then, effect.queue.then) == (then[None], queue)
 
 
+@pytest.mark.nightly
 def test_links_that_the_site_has_where_they_would_stand_leave_and_come_back_in_these_tests(project):
     site, lengths = a_site(project), set()
     for lower in ((0.9, 0.5, 0.1), (0.1, 0.05, 0.01), (0.99, 0.98, 0.97)):
@@ -271,6 +272,7 @@ def test_a_tier_that_alone_reads_some_links_cannot_be_deleted(project):
     assert Cohort.objects.get().bounds.count() == 1
 
 
+@pytest.mark.nightly
 def test_why_not_names_the_bounds_that_decided(project):
     site = a_site(project)
     set_bounds(project, CohortName(BASIS, category=site["categories"][0]), bounds_of(project, 0.02, None, None), None)
@@ -280,6 +282,7 @@ def test_why_not_names_the_bounds_that_decided(project):
     assert "Links from A have bounds of their own. Its tier there is Inline, from 0.02." in said
 
 
+@pytest.mark.nightly
 def test_a_role_given_by_hand_counts_for_the_suggestions_to_that_page(project, manager):
     site = a_site(project)
     set_bounds(project, CohortName(BASIS, role="utility"), bounds_of(project, 0.02, None, None), None)

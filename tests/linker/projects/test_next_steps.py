@@ -108,6 +108,7 @@ def button(run: Run, client) -> str:
     return text.partition('<a class="button button--primary" href="')[2].partition("</a>")[0].partition('">')[2]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("kind", "offered"),
     [
@@ -126,6 +127,7 @@ def test_the_page_of_a_run_offers_what_the_project_needs_next(worked, manager, c
     assert button(ran(worked, kind, 10, new=1, embedded=1, sensitive_pages=0), client_for(manager)) == offered
 
 
+@pytest.mark.nightly
 def test_an_editor_is_offered_what_an_editor_can_do(worked, editor, client_for):
     run = ran(worked, RunKind.IMPORT_PAGES, 10, new=1)
     assert button(run, client_for(editor)) == ""
@@ -174,6 +176,7 @@ def test_an_optional_step_is_never_the_next(project, manager, client_for):
     assert page.index("Next. ") > page.index("<strong>Embed</strong>")
 
 
+@pytest.mark.nightly
 def test_the_steps_cost_the_same_however_much_has_run(worked):
     def cost() -> int:
         site = overview.site_figures(worked)
@@ -187,6 +190,7 @@ def test_the_steps_cost_the_same_however_much_has_run(worked):
     assert cost() == before <= 6
 
 
+@pytest.mark.nightly
 def test_a_new_project_may_have_its_site_fetched(project, manager, client_for, editor):
     overview_page = reverse("project", args=["shop"])
     fetch = f'<a class="button" href="{reverse("sources", args=["shop"])}">Fetch the site</a>'

@@ -107,6 +107,7 @@ def test_tiers_of_every_basis_can_swap(project, basis):
     assert list(Tier.objects.filter(project=project, basis=basis).order_by("lower_bound"))[:2] == [high, low]
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_another_basis_reads_the_suggestions_anew_and_is_written_down(project):
     edge = make_edge(project, score=0.7, ranked_by="learned", probability=0.01, quantile=0.95)
@@ -134,6 +135,7 @@ def _add_a_rule(project: Project) -> None:
     add_sensitive(SensitiveRule(project=project, url_pattern="/page"))
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", [_move_a_bound, _delete_a_tier, _add_a_rule])
 def test_a_change_of_policy_holds_no_edge_that_an_editor_would_come_to_later(project, change):

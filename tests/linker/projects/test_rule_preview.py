@@ -49,7 +49,7 @@ def said(response) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", unescape(response.content.decode())).split())
 
 
-@pytest.mark.sample(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("side", Side.values)
 @pytest.mark.parametrize("pattern", ["/legal/", "/shop/1", "nothing", "."])
 def test_an_exclusion_takes_what_a_look_at_every_suggestion_finds(project, edges, side, pattern):
@@ -63,6 +63,7 @@ def test_an_exclusion_takes_what_a_look_at_every_suggestion_finds(project, edges
     assert found.examples == sorted(taken, key=lambda edge: (-edge.score, edge.pk))[:10]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("about", [{"word": "hypnosis"}, {"url_pattern": "/legal/"}, {"category": "Shop"}])
 def test_a_sensitive_rule_marks_what_was_said(project, edges, about):
     if "category" in about:
@@ -78,6 +79,7 @@ def test_a_sensitive_rule_marks_what_was_said(project, edges, about):
     assert len(found.examples) == min(10, len(marked))
 
 
+@pytest.mark.nightly
 def test_counting_stops_at_its_bound_and_says_more(project, edges, monkeypatch):
     monkeypatch.setattr(rule_preview, "MOST", 5)
     found = excluded(project, ".", "both")
@@ -87,6 +89,7 @@ def test_counting_stops_at_its_bound_and_says_more(project, edges, monkeypatch):
     assert excluded(project, ".", "both").is_more
 
 
+@pytest.mark.nightly
 def test_an_exclusion_is_shown_first_and_taken_back_after(project, edges, manager, client_for):
     client, address = client_for(manager), "/p/shop/settings/exclusions/"
     rule = {"pattern": "/legal/", "side": "both", "note": "a note"}
@@ -103,6 +106,7 @@ def test_an_exclusion_is_shown_first_and_taken_back_after(project, edges, manage
     assert ExclusionRule.objects.values("pattern", "side", "note").get() == rule
 
 
+@pytest.mark.nightly
 def test_a_sensitive_rule_is_shown_first_and_taken_back_after(project, edges, manager, client_for):
     client, address = client_for(manager), "/p/shop/settings/sensitive/"
     rule = {"kind": "legal", "word": "hypnosis", "category": "", "url_pattern": ""}
@@ -130,6 +134,7 @@ def test_a_decision_on_a_proposed_rule_is_taken_back(project, manager, client_fo
     assert rule.state == back
 
 
+@pytest.mark.nightly
 def test_weights_say_when_they_count_and_are_taken_back(project, manager, client_for):
     client, address = client_for(manager), "/p/shop/settings/ranking/"
     make_edge(project, ranked_by="formula")
@@ -156,6 +161,7 @@ def test_who_is_no_manager_is_shown_nothing(project, editor, client_for, tab):
     assert outsider.post(f"/p/shop/settings/{tab}/", fields).status_code == 404
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("tab", "fields"),
     [("exclusions", {"pattern": ".", "side": "both"}), ("sensitive", {"kind": "legal", "url_pattern": "."})],

@@ -75,6 +75,7 @@ def counted(project, bounds: list[Bound]) -> dict[str, tuple[int, int, int]]:
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_said_is_what_a_count_of_every_suggestion_finds(project, seed):
     some_edges(project, 40, seed)
@@ -88,6 +89,7 @@ def test_what_is_said_is_what_a_count_of_every_suggestion_finds(project, seed):
         assert all(tier.now + tier.enter - tier.leave == tier.then >= 0 for tier in effect.tiers)
 
 
+@pytest.mark.nightly
 def test_saving_does_what_was_said(project):
     some_edges(project, 40)
     make_run(project)  # a newer one, which leaves stale what is stale
@@ -132,6 +134,7 @@ def held_now(project) -> tuple[dict[int | None, int], int]:
     return Counter(edges.values_list("tier", flat=True)), queue
 
 
+@pytest.mark.nightly
 def test_links_that_the_site_has_where_they_would_stand_then_are_counted_as_saving_does_it(project):
     linked_edges(project, 12)
     retier(project)
@@ -217,6 +220,7 @@ def said(response) -> str:
     return " ".join(response.content.decode().split())
 
 
+@pytest.mark.nightly
 def test_the_first_press_shows_what_would_change_and_saves_nothing(project, manager, client_for):
     some_edges(project, 30)
     client, form = client_for(manager), form_of(project, **{"tiers-0-lower_bound": "0.05"})
@@ -238,6 +242,7 @@ def undo_form(page: str) -> tuple[str, dict[str, str]]:
     return unescape(form[1]), {name: unescape(value) for name, value in fields if name != "csrfmiddlewaretoken"}
 
 
+@pytest.mark.nightly
 def test_saved_bounds_can_be_taken_back_a_deleted_tier_and_a_new_one_included(project, manager, client_for):
     some_edges(project, 10)
     client = client_for(manager)
@@ -279,6 +284,7 @@ def test_who_is_no_manager_sees_and_changes_nothing(project, editor, client_for)
         assert client.post(ADDRESS, form_of(project, check="1")).status_code == status
 
 
+@pytest.mark.nightly
 def test_the_page_asks_as_much_for_many_suggestions_as_for_few_and_reads_no_edges(project, manager, client_for):
     client, form = client_for(manager), form_of(project, **{"tiers-0-lower_bound": "0.05", "check": "1"})
 

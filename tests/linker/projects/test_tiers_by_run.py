@@ -144,6 +144,7 @@ def test_suggestions_are_read_alike_in_one_piece_and_in_many(project, monkeypatc
     assert read_as(edges) == ["Reserve"] * 3 + ["Related"] + ["Inline"] * 4
 
 
+@pytest.mark.nightly
 def test_the_page_says_what_is_under_way_and_offers_to_undo_it_afterwards(project, edges, manager, client_for):
     browser = client_for(manager)
 

@@ -117,6 +117,7 @@ def test_stopping_a_command_by_keyboard_cancels_its_run(project):
     assert run.status == "cancelled"
 
 
+@pytest.mark.nightly
 def test_a_run_whose_process_is_gone_does_not_block_the_next(project, redis_server):
     gone = start(project)
     Run.objects.filter(pk=gone.pk).update(status="running")
@@ -165,6 +166,7 @@ def test_a_second_run_of_a_kind_is_refused_until_the_first_ends(project, redis_s
     start(project)
 
 
+@pytest.mark.nightly
 def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(project, redis_server):
     run = lifecycle.start_run(project, RunKind.EMBED, {})
     for attempt in range(MAX_ATTEMPTS):
@@ -180,6 +182,7 @@ def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(pro
     assert "lost 3 times" in run.error
 
 
+@pytest.mark.nightly
 def test_a_redis_that_forgets_everything_any_number_of_times_costs_no_attempt(project, redis_server):
     import django_rq
 
@@ -194,6 +197,7 @@ def test_a_redis_that_forgets_everything_any_number_of_times_costs_no_attempt(pr
     assert (run.status, run.attempts) == ("queued", 0)
 
 
+@pytest.mark.nightly
 def test_work_that_lost_postgresql_begins_again_and_is_not_failed(project):
     """The connection is ended from outside, as a restart of the server does."""
     run = start(project)
@@ -286,6 +290,7 @@ def wait_for(run: Run, seconds: float = 120) -> Run:
     pytest.fail(f"run still {run.status}: {run.stage} {run.done}/{run.total}")
 
 
+@pytest.mark.nightly
 def test_a_finish_that_comes_twice_leaves_everything_as_it_was(project):
     from linker.matching.finish import finish_match
     from linker.matching.start import run_match

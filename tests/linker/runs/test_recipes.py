@@ -97,6 +97,7 @@ def shown(client: Client, run: Run) -> str:
     return client.get(reverse("run", args=[run.project.slug, run.pk])).content.decode()
 
 
+@pytest.mark.nightly
 def test_a_new_kind_of_run_waits_for_a_worker_runs_and_shows_its_report(
     titles: None, pages: None, project: Project, manager: User, client_for: Callable[..., Client], run_jobs: Any
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_new_kind_of_run_waits_for_a_worker_runs_and_shows_its_report(
     assert "<dt>Most</dt><dd>10</dd>" in page, "what it was asked to do"
 
 
+@pytest.mark.nightly
 def test_runs_of_a_new_kind_are_listed_and_can_be_filtered_by(
     titles: None, pages: None, project: Project, viewer: User, client_for: Callable[..., Client], run_jobs: Any
 ) -> None:
@@ -125,6 +127,7 @@ def test_runs_of_a_new_kind_are_listed_and_can_be_filtered_by(
     assert f"#{run.pk}" in listed
 
 
+@pytest.mark.nightly
 def test_a_run_of_a_new_kind_that_cannot_work_says_why(
     titles: None, project: Project, viewer: User, client_for: Callable[..., Client], run_jobs: Any
 ) -> None:
@@ -133,6 +136,7 @@ def test_a_run_of_a_new_kind_that_cannot_work_says_why(
     assert "The project has no pages. Import them first." in shown(client_for(viewer), run)
 
 
+@pytest.mark.nightly
 def test_a_new_kind_of_run_that_lost_its_worker_is_taken_up_again(
     titles: None, pages: None, project: Project, run_jobs: Any
 ) -> None:

@@ -49,6 +49,7 @@ def test_what_a_person_decided_on_leaves_all_the_same_and_the_others_are_written
     assert {held.reason for held in release.held_back.all()} == {Held.NOT_LOOKED}
 
 
+@pytest.mark.nightly
 def test_nothing_leaves_unreviewed_while_a_rule_that_counts_waits_for_the_run_that_applies_it(clinic):
     make_run(clinic, RunKind.SENSITIVE)
     rule = SensitiveRule.objects.create(project=clinic, kind="medical", url_pattern="/knees", due="look")
@@ -60,6 +61,7 @@ def test_nothing_leaves_unreviewed_while_a_rule_that_counts_waits_for_the_run_th
     assert create_release(clinic, clinic.edges.all()).links == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_workers_look_by_themselves_and_then_only_what_is_sensitive_stays(clinic, run_jobs):
     [run] = sweep()

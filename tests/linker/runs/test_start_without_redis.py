@@ -23,6 +23,7 @@ def redis_away(monkeypatch, tmp_path):
         yield away.undo
 
 
+@pytest.mark.nightly
 def test_the_page_says_that_the_run_is_saved_and_it_starts_by_itself(
     project, manager, client_for, redis_server, redis_away, run_jobs
 ):

@@ -54,6 +54,7 @@ def told(caplog) -> list[str]:
     return lines
 
 
+@pytest.mark.nightly
 def test_a_full_disk_is_no_server_that_is_away_and_is_told_once(full_disk, project, redis_server, pool, caplog):
     run = lifecycle.start_run(project, RunKind.EMBED, {})
     with connection.cursor() as cursor:
@@ -107,6 +108,7 @@ def test_a_postgresql_that_does_not_start_again_does_not_end_the_pool(pool, db, 
     assert "PostgreSQL did not start" in line
 
 
+@pytest.mark.nightly
 def test_a_bug_in_one_due_hook_hurts_that_hook_alone_and_is_told_once(
     pool, project, redis_server, transactional_db, monkeypatch, caplog, client_for
 ):

@@ -122,7 +122,7 @@ class Walk:
         self.random.choice([*moves, self.score, self.score, self.delete, self.add_up, *rare])()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(5))
 def test_after_any_writes_what_is_kept_is_what_is_counted(project, seed):
@@ -251,6 +251,7 @@ def test_two_who_write_at_once_do_not_wait_for_each_other_and_both_count():
     assert sums(project)["accepted"] == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_folding_twice_at_once_while_somebody_decides_loses_nothing():
     project = make_project()
@@ -293,6 +294,7 @@ def test_a_recount_beside_a_decision_under_way_is_right_when_both_are_over():
     assert not differences(project)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_emptying_the_table_empties_its_counts():
     make_edge(make_project())

@@ -26,6 +26,7 @@ def stored(project) -> list[tuple]:
     return list(edges.values_list("source", "target", "score", "anchor", "tier", "placement", "anchor_alternatives"))
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_a_role_that_must_check_each_row_stores_the_same(project, pages):
     sid = transaction.savepoint()
@@ -64,6 +65,7 @@ def test_what_refers_to_a_row_that_is_gone_is_checked(project, pages, are_stored
                 assert cursor.fetchone() == (expected,)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_no_page_goes_while_its_edges_are_stored(project, pages):
     run = start(project)

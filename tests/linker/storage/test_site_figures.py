@@ -53,6 +53,7 @@ def test_a_run_that_fails_keeps_what_it_left(project):
     assert KeptFigures.objects.get(project=project).pages == 1
 
 
+@pytest.mark.nightly
 def test_the_overview_counts_no_pages_links_or_vectors(project, client_for, manager):
     run_that(project, lambda: make_link(make_page(project), make_page(project)) and None)
     client = client_for(manager)

@@ -126,7 +126,7 @@ def test_editors_who_are_not_staff_do_not_get_in(project, client_for, manager):
     assert client_for(manager).get("/django-rq/").status_code == 403
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("model", [User, Project, Tier, SensitiveRule, ExclusionRule, RoleRule, *SHOWN_ONLY])
 def test_every_list_and_every_row_opens(staff, project, decided, model):
     ExclusionRule.objects.create(project=project, pattern="/tag/")
@@ -159,7 +159,7 @@ def test_a_list_costs_the_same_queries_however_long_it_is(staff, project, django
         staff.get(address(Page))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", GOVERNANCE)
 def test_a_list_of_what_managers_set_costs_the_same_queries_however_long_it_is(
     staff, root, project, decided, model, django_assert_max_num_queries
@@ -216,6 +216,7 @@ def test_a_project_cannot_be_deleted_and_the_page_says_why(staff, project, decid
     assert Project.objects.filter(pk=project.pk).exists()
 
 
+@pytest.mark.nightly
 def test_who_has_decided_cannot_be_deleted(staff, root, decided):
     newcomer = make_user("newcomer")
 

@@ -22,6 +22,7 @@ def section(project):
     return make_category(project, "Magazine")
 
 
+@pytest.mark.nightly
 def test_caps_of_a_section_are_saved_logged_applied_and_taken_back(client_for, manager, project, section, redis_server):
     make_edge(project)
     client = client_for(manager)

@@ -61,6 +61,7 @@ def bounds_now() -> list[tuple[str, float]]:
     return list(CohortBound.objects.order_by("-lower_bound").values_list("tier__name", "lower_bound"))
 
 
+@pytest.mark.nightly
 def test_bounds_are_looked_at_saved_listed_changed_and_taken_back(project, manager, client_for):
     category = make_category(project, "Gear", "Tents")
     some_edges(project, 10, category=category)
@@ -85,6 +86,7 @@ def test_bounds_are_looked_at_saved_listed_changed_and_taken_back(project, manag
     assert bounds_now() == [("Inline", 0.5), ("Related", 0.2)], "and back again"
 
 
+@pytest.mark.nightly
 def test_what_removing_would_do_is_said_first_and_the_removal_can_be_undone(project, manager, client_for):
     some_edges(project, 10)
     client, address = client_for(manager), f"{ADDRESS}&role=product"
@@ -141,6 +143,7 @@ def test_who_is_no_manager_sees_and_changes_nothing(project, client_for, role):
     assert not Cohort.objects.exists()
 
 
+@pytest.mark.nightly
 def test_the_page_asks_as_much_for_many_suggestions_as_for_few(project, manager, client_for):
     client, address = client_for(manager), f"{ADDRESS}&role=product"
     form = fields_of(project, "0.5", "0.2", "") | {"check": "1"}
@@ -160,6 +163,7 @@ def test_the_page_asks_as_much_for_many_suggestions_as_for_few(project, manager,
     assert asked() < few, "what was counted is remembered"
 
 
+@pytest.mark.nightly
 def test_another_ranking_asks_for_these_bounds_too_until_they_are_looked_at(project, manager):
     def finished(ranking: str):
         report = {"ranking": ranking, "basis": "probability"}

@@ -52,7 +52,7 @@ PLAIN = ["project", "pages", "runs", "import", "match", "queue", "why_not", "rel
 SETTINGS = ["", "_ranking", "_tiers", "_sensitive", "_exclusions", "_members", "_vectors", "_log"]
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(6)
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", [*PLAIN, *(f"settings{tab}" for tab in SETTINGS), "page", "run", "edge"])
 def test_no_page_has_two_elements_of_one_id(name, project, manager, client_for):

@@ -67,6 +67,7 @@ def two(project, edges) -> tuple[Run, Run]:
 WANTED = {"new": 1, "gone": 1, "decided": 1, "moved": 2, "tier": 1, "words": 1}
 
 
+@pytest.mark.nightly
 def test_each_kind_of_change_is_counted_and_listed(project, two, client_for, viewer):
     after, before = two
     comparison = RunComparison.objects.get(run=after.pk, before=before.pk)
@@ -104,6 +105,7 @@ def test_a_list_of_changes_goes_on_by_keyset_and_asks_the_same_few_questions(pro
     assert len({donor.source.pk for page in (first, second) for donor in page.donors}) == DONORS_SHOWN + 5
 
 
+@pytest.mark.nightly
 def test_two_runs_that_nobody_compared_are_compared_by_a_run_that_a_manager_starts(
     project, edges, client_for, manager, editor
 ):
@@ -129,6 +131,7 @@ def test_what_is_not_kept_leads_to_what_is(project, edges, client_for, viewer, a
     assert "notice--warn" in response.content.decode()
 
 
+@pytest.mark.nightly
 def test_an_outsider_sees_no_comparison(project, two, client_for, outsider):
     for name in ("kept_runs", "run_comparison"):
         assert client_for(outsider).get(reverse(name, args=[project.slug])).status_code == 404
@@ -155,6 +158,7 @@ def test_the_run_that_stands_cannot_be_taken_again(project, two, client_for, man
     assert not Run.objects.filter(kind=RunKind.STAND).exists()
 
 
+@pytest.mark.nightly
 def test_bounds_are_asked_for_after_another_ranking_until_a_manager_keeps_them(project, two, client_for, manager):
     after, before = two
     notice = tier_notice(project)

@@ -63,6 +63,7 @@ def test_the_page_says_what_has_come_in_since_pages_were_last_read(project, mana
     assert changes_since(project).since == changes.created_at
 
 
+@pytest.mark.nightly
 def test_the_button_starts_it_and_shows_it(
     project, site, manager, client_for, redis_server, django_capture_on_commit_callbacks
 ):

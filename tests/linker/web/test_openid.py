@@ -143,6 +143,7 @@ def test_who_was_refused_and_then_uses_a_password_comes_to_the_page_that_was_wan
     assert answer.url == "/p/shop/queue/"
 
 
+@pytest.mark.nightly
 def test_a_group_that_is_taken_away_takes_the_role_at_the_next_sign_in(signing_in):
     signing_in.person("otto", "leads", "editors")
     make_project("other")
@@ -259,7 +260,7 @@ def test_nobody_is_sent_to_another_site_afterwards(signing_in):
     assert answer.url == "/"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

@@ -40,7 +40,7 @@ def test_the_pages_have_no_second_address_in_the_administration(client):
     assert client.get("/admin/django_rq/dashboard/").status_code == 404
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", NAMES)
 def test_nobody_but_superusers_gets_in(staff, manager, client_for, name):
     for one in (staff, client_for(manager)):
@@ -72,6 +72,7 @@ def test_a_superuser_sees_the_queue_and_empties_it(client, project):
     assert find_lost()
 
 
+@pytest.mark.nightly
 def test_its_inline_scripts_are_allowed_there_alone(client, project):
     assert "unsafe-inline" in client.get("/django-rq/")["Content-Security-Policy"]
     assert "unsafe-inline" not in client.get("/")["Content-Security-Policy"]

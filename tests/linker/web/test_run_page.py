@@ -68,7 +68,7 @@ def page_of(run: Run, client) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", RunKind.values)
 def test_every_run_has_a_page_for_everybody(project, viewer, manager, client_for, redis_server, kind):
     clients = client_for(viewer), client_for(manager)

@@ -42,6 +42,7 @@ def fail(times: int, **where: str) -> None:
         attempt("wrong", **where)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("door", ["/login/", "/admin/login/"])
 def test_five_wrong_passwords_close_the_door_for_that_account_and_address(anna, door):
     for _ in range(4):
@@ -67,6 +68,7 @@ def test_from_elsewhere_and_for_others_the_door_stays_open(anna):
     assert attempt(PASSWORD, login="bert").status_code == 302
 
 
+@pytest.mark.nightly
 def test_the_wait_ends_and_trying_meanwhile_does_not_prolong_it(anna):
     fail(5)
     before = AccessAttempt.objects.get()
@@ -77,6 +79,7 @@ def test_the_wait_ends_and_trying_meanwhile_does_not_prolong_it(anna):
     assert attempt(PASSWORD).status_code == 302
 
 
+@pytest.mark.nightly
 def test_a_right_password_forgets_the_wrong_ones_before_it(anna):
     fail(4)
     assert attempt(PASSWORD).status_code == 302
@@ -84,6 +87,7 @@ def test_a_right_password_forgets_the_wrong_ones_before_it(anna):
     assert attempt(PASSWORD).status_code == 302
 
 
+@pytest.mark.nightly
 def test_an_address_that_tries_one_account_after_the_other_is_stopped(anna, monkeypatch):
     monkeypatch.setattr(sign_in, "ADDRESS_LIMIT", 6)
     for number in range(6):
@@ -92,6 +96,7 @@ def test_an_address_that_tries_one_account_after_the_other_is_stopped(anna, monk
     assert attempt(PASSWORD, address=ELSEWHERE).status_code == 302
 
 
+@pytest.mark.nightly
 def test_an_attacker_with_an_account_of_their_own_does_not_reset_the_address_by_signing_in(anna, monkeypatch):
     monkeypatch.setattr(sign_in, "ADDRESS_LIMIT", 6)
     for number in range(5):
@@ -101,6 +106,7 @@ def test_an_attacker_with_an_account_of_their_own_does_not_reset_the_address_by_
     assert attempt("wrong", login="user6").status_code == 429
 
 
+@pytest.mark.nightly
 def test_many_addresses_against_one_account_are_stopped_and_its_owner_is_not(anna, monkeypatch):
     monkeypatch.setattr(sign_in, "ACCOUNT_LIMIT", 12)
     assert attempt(PASSWORD, address=HOME).status_code == 302
@@ -110,6 +116,7 @@ def test_many_addresses_against_one_account_are_stopped_and_its_owner_is_not(ann
     assert attempt(PASSWORD, address=HOME).status_code == 302, "the owner's, from which they have signed in"
 
 
+@pytest.mark.nightly
 def test_an_address_is_known_for_a_month_and_old_sign_ins_are_forgotten(anna, monkeypatch):
     monkeypatch.setattr(sign_in, "ACCOUNT_LIMIT", 3)
     attempt(PASSWORD)
@@ -121,6 +128,7 @@ def test_an_address_is_known_for_a_month_and_old_sign_ins_are_forgotten(anna, mo
     assert AccessLog.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_an_account_that_does_not_exist_is_answered_like_one_that_does(anna):
     fail(5, login="nobody")
     assert attempt("wrong", login="nobody").status_code == 429
@@ -133,6 +141,7 @@ def test_the_command_opens_the_door_at_once(anna, capsys):
     assert attempt(PASSWORD).status_code == 302
 
 
+@pytest.mark.nightly
 def test_the_command_opens_it_for_an_address_or_for_all_and_wants_to_know_which(anna):
     fail(5)
     call_command("unlock_sign_in", address=HOME)

@@ -39,6 +39,7 @@ def move_a_bound(project, user, lower: float) -> None:
     change_tiers(project, [tier], user=user, basis="probability")
 
 
+@pytest.mark.nightly
 def test_a_save_of_tiers_does_not_undo_what_somebody_else_saved_meanwhile(project, manager, other, client_for):
     client = client_for(manager)
     form = fields(client.get(TIERS).content.decode())
@@ -53,6 +54,7 @@ def test_a_save_of_tiers_does_not_undo_what_somebody_else_saved_meanwhile(projec
     assert client.post(TIERS, form, follow=True).status_code == 200
 
 
+@pytest.mark.nightly
 def test_an_undo_does_not_take_back_what_somebody_else_saved_meanwhile(project, manager, other, client_for):
     client, second = client_for(manager), client_for(other)
     form = fields(client.get(TIERS).content.decode())
@@ -70,6 +72,7 @@ def test_an_undo_does_not_take_back_what_somebody_else_saved_meanwhile(project, 
     assert bounds(project) == before
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("address", "name", "value"),
     [(RANKING, "similarity", "0.123"), (GENERAL, "name", "Other"), (ALERTS, "stuck", "7")],
@@ -91,6 +94,7 @@ def test_other_tabs_that_hold_all_their_values_refuse_as_well(
     assert not Change.objects.filter(user=manager).exists()
 
 
+@pytest.mark.nightly
 def test_bounds_of_their_own_refuse_as_well_and_lead_back_to_themselves(project, manager, other, client_for):
     category = make_category(project, "Gear", "Tents")
     client = client_for(manager)
@@ -104,6 +108,7 @@ def test_bounds_of_their_own_refuse_as_well_and_lead_back_to_themselves(project,
     assert answer.url == address
 
 
+@pytest.mark.nightly
 def test_a_preview_is_answered_all_the_same(project, manager, other, client_for):
     client = client_for(manager)
     form = fields(client.get(TIERS).content.decode())
@@ -111,6 +116,7 @@ def test_a_preview_is_answered_all_the_same(project, manager, other, client_for)
     assert client.post(TIERS, form | {"check": "1"}, headers={"HX-Request": "true"}).status_code == 200
 
 
+@pytest.mark.nightly
 def test_a_second_click_on_save_is_no_mistake_but_a_second_window_is(project, manager, client_for, monkeypatch):
     client = client_for(manager)
     form = fields(client.get(TIERS).content.decode())
@@ -137,6 +143,7 @@ def test_an_outsider_learns_nothing_from_a_form(project, outsider, client_for):
     assert client_for(outsider).post(TIERS, {"seen": "settings_tiers:0"}).status_code == 404
 
 
+@pytest.mark.nightly
 def test_the_roll_out_refuses_too_and_a_release_meanwhile_is_no_change_of_it(project, manager, other, client_for):
     category = make_category(project, "Footwear")
     client, second, address = client_for(manager), client_for(other), "/p/shop/settings/rollout/"
@@ -160,6 +167,7 @@ def test_forms_of_rules_say_what_they_were_shown_with(project, manager, client_f
         assert 'name="seen"' in form or tab == "exclusions"
 
 
+@pytest.mark.nightly
 def test_another_value_is_no_second_click(project, manager, client_for):
     first, second = client_for(manager), client_for(manager)
     form = fields(first.get(TIERS).content.decode())
@@ -186,6 +194,7 @@ def a_gate(_project) -> tuple[str, str, dict[str, str]]:
     return "safety", "safety/gate/", {"gate-min_clicks": "500"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", [a_cap, a_pair, a_gate])
 def test_a_rule_that_was_filled_in_before_somebody_elses_change_is_not_saved(
     project, manager, other, client_for, redis_server, rule

@@ -106,6 +106,7 @@ def test_a_run_that_waits_for_what_another_writes_names_it(project):
     assert found == {8: {7}}
 
 
+@pytest.mark.nightly
 def test_a_schedule_says_which_run_it_waits_for(project, manager, shown, redis_server):
     set_schedule(project, None, manager, cron="daily")
     assert "Scheduled match" not in shown()
@@ -174,6 +175,7 @@ def test_what_failed_is_tried_again_with_the_same_parameters(project, manager, c
     assert (new.kind, new.params, new.created_by) == (run.kind, run.params, manager)
 
 
+@pytest.mark.nightly
 def test_what_has_not_failed_is_not_tried_again(project, manager, client_for):
     run = make_run(project)
     client = client_for(manager)

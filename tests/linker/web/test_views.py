@@ -52,7 +52,7 @@ PAGES = ["project", "pages", "match", "runs", "settings", "settings_tiers", "set
 PAGES += ["settings_ranking", "settings_exclusions", "settings_members", "import", "queue", "releases"]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_opens_full_and_empty_and_escapes_what_crawls_bring(name, full, manager, client_for):
     response = client_for(manager).get(url(name, full))
@@ -63,6 +63,7 @@ def test_every_page_opens_full_and_empty_and_escapes_what_crawls_bring(name, ful
     assert client_for(manager).get(url(name, empty)).status_code == 200
 
 
+@pytest.mark.nightly
 def test_a_page_and_a_run_show_their_rows(full, viewer, client_for):
     client = client_for(viewer)
     page = client.get(url("page", full, full.pages.get(url__endswith="/a").pk)).content.decode()
@@ -73,7 +74,7 @@ def test_a_page_and_a_run_show_their_rows(full, viewer, client_for):
     assert "no cap" in run
 
 
-@pytest.mark.sample(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["project", "pages", "runs", "projects"])
 def test_lists_ask_as_many_questions_for_many_rows_as_for_few(
     name, project, viewer, client_for, django_assert_max_num_queries
@@ -123,6 +124,7 @@ def tier_form(project: Project, basis: str = "cosine", **changes: str) -> dict[s
     return data | changes
 
 
+@pytest.mark.nightly
 def test_moving_a_bound_moves_the_suggestions_and_is_written_down(project, manager, client_for):
     edge = make_edge(project, score=0.75)
     response = client_for(manager).post(
@@ -162,6 +164,7 @@ def test_a_form_of_one_basis_cannot_write_the_tiers_of_another(project, manager,
     assert list(Tier.objects.filter(project=project).order_by("pk").values()) == before
 
 
+@pytest.mark.nightly
 def test_the_tiers_say_what_they_hold_and_which_basis_is_in_use(project, manager, client_for):
     run = make_run(project)
     make_edge(project, score=0.7, run=run)
@@ -174,6 +177,7 @@ def test_the_tiers_say_what_they_hold_and_which_basis_is_in_use(project, manager
     assert "The bounds of <a" in client.get(url("settings_tiers", project)).content.decode()
 
 
+@pytest.mark.nightly
 def test_another_basis_is_put_to_use_with_its_bounds(project, manager, client_for):
     edge = make_edge(project, score=0.2, quantile=0.95)
     response = client_for(manager).post(
@@ -283,6 +287,7 @@ def test_members_come_change_and_go_but_a_manager_stays(project, manager, client
     assert own.role == "manager"
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -342,6 +347,7 @@ MATCH = {
 SIDES = {"donors-indexable_only": "on", "acceptors-indexable_only": "on"}
 
 
+@pytest.mark.nightly
 def test_the_form_starts_a_run_with_its_parameters_frozen(
     full, manager, client_for, redis_server, django_capture_on_commit_callbacks
 ):
@@ -359,6 +365,7 @@ def test_the_form_starts_a_run_with_its_parameters_frozen(
     assert "already waiting" in again.content.decode()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -372,6 +379,7 @@ def test_a_parameter_out_of_range_starts_nothing(field, value, full, manager, cl
     assert not Run.objects.filter(project=full, status="queued").exists()
 
 
+@pytest.mark.nightly
 def test_a_match_is_one_click_and_the_rest_is_folded_until_it_differs(
     full, manager, client_for, redis_server, django_capture_on_commit_callbacks
 ):
@@ -439,6 +447,7 @@ def test_a_finished_run_says_where_to_go_next(project, manager, client_for):
 # ------------------------------------------------------------------------------------------------------------ pages
 
 
+@pytest.mark.nightly
 def test_pages_are_listed_once_each_across_the_screens_of_every_order(project, viewer, client_for):
     expected = {make_page(project, f"/p{number}", inlinks=number % 3).pk for number in range(130)}
     client = client_for(viewer)

@@ -64,6 +64,7 @@ def test_behind_which_suggestions_one_comes_follows_from_their_ids(project):
     assert not any(known_cards.is_behind(project, pk) for pk in range(1, 10_001))
 
 
+@pytest.mark.nightly
 def test_it_comes_behind_its_suggestion_for_those_who_decide(project, edge, known, ada, client_for):
     assert list(cards(client_for(ada))) == [edge.pk, known.pk]
     assert list(cards(client_for(make_member(project, "viewer")))) == [edge.pk]
@@ -75,6 +76,7 @@ def test_with_a_share_of_0_none_comes(project, edge, known, ada, client_for):
     assert list(cards(client_for(ada))) == [edge.pk]
 
 
+@pytest.mark.nightly
 def test_the_card_has_all_that_another_has_and_no_word_of_the_link(project, edge, known, ada, client_for):
     card = cards(client_for(ada))[known.pk]
     assert excerpts(card) == ["Warm feet The day is long. Wear [warm winter boots] on snow. Dry them at night."]
@@ -84,6 +86,7 @@ def test_the_card_has_all_that_another_has_and_no_word_of_the_link(project, edge
     assert "Both are about boots." in card
 
 
+@pytest.mark.nightly
 def test_a_suggestion_of_the_same_values_has_the_same_card_to_the_letter(project, donor, edge, known, ada, client_for):
     client = client_for(ada)
     card = cards(client)[known.pk]
@@ -96,6 +99,7 @@ def test_a_suggestion_of_the_same_values_has_the_same_card_to_the_letter(project
     assert without_secrets(cards(client)[known.pk]) == without_secrets(card)
 
 
+@pytest.mark.nightly
 def test_its_page_of_pages_like_it_opens_as_any_other(project, donor, edge, known, ada, client_for):
     client = client_for(ada)
     for one in (edge, known):
@@ -110,6 +114,7 @@ def test_another_link_in_the_paragraph_is_marked_as_on_any_card(project, donor, 
     assert "is-linked" in cards(client_for(ada))[known.pk]
 
 
+@pytest.mark.nightly
 def test_in_a_list_by_donor_it_does_not_part_a_group(project, donor, edge, ada, client_for):
     other = make_page(project, body=BODY)
     other.refresh_from_db()
@@ -119,6 +124,7 @@ def test_in_a_list_by_donor_it_does_not_part_a_group(project, donor, edge, ada, 
     assert list(cards(client_for(ada)))[:3] == [edge.pk, last.pk, known.pk]
 
 
+@pytest.mark.nightly
 def test_it_comes_in_the_lists_that_would_have_held_it(project, donor, edge, known, ada, client_for):
     client = client_for(ada)
     held = ("text=winter", f"category={donor.category_id}", f"donor={donor.pk}", f"tier={known.tier_id}", "order=score")
@@ -129,7 +135,7 @@ def test_it_comes_in_the_lists_that_would_have_held_it(project, donor, edge, kno
         assert known.pk not in cards(client, query), query
 
 
-@pytest.mark.sample(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("what", ["link", "text", "acceptor", "suggested", "stale", "sensitive", "tier"])
 def test_it_is_not_shown_where_the_answer_is_known_no_more(project, donor, edge, known, ada, client_for, what):
     gone = timezone.now()
@@ -153,6 +159,7 @@ def test_it_is_not_shown_where_the_answer_is_known_no_more(project, donor, edge,
     assert known.pk not in cards(client_for(ada))
 
 
+@pytest.mark.nightly
 def test_what_is_said_is_kept_by_itself_and_changes_nothing_else(project, edge, known, ada, client_for):
     before = EdgeCount.objects.count(), CandidateEdge.objects.values_list("status", "updated_at").get()
     assert results(send(client_for(ada), said(known, "reject:irrelevant"))) == ["saved"]
@@ -229,6 +236,7 @@ def test_who_asks_for_an_opinion_is_told_afterwards_and_what_was_written_is_kept
     assert known.pk in cards(client)
 
 
+@pytest.mark.nightly
 def test_what_was_written_on_it_is_read_by_managers_alone(project, edge, known, ada, manager, client_for):
     written = [operation("ask", edge=known.pk, text="Is it <b>?"), operation("comment", edge=known.pk, text="Too old")]
     taken_back = said(known, "reject", note="No thanks")
@@ -253,6 +261,7 @@ def test_its_address_shows_the_card_to_every_member_and_presence_names_nobody(pr
     assert client_for(ada).post(f"{PAGE}{known.pk}/presence/").json() == {"names": []}
 
 
+@pytest.mark.nightly
 def test_without_a_script_all_is_kept_as_well(edge, known, ada, client_for):
     client = client_for(ada)
     form = {name: value for name, value in said(known, "reject").items() if name not in ("key", "kind", "edge")}
@@ -262,6 +271,7 @@ def test_without_a_script_all_is_kept_as_well(edge, known, ada, client_for):
     assert set(KnownReading.objects.values_list("verb", flat=True)) == {"reject", "aside", "ask", "comment"}
 
 
+@pytest.mark.nightly
 def test_of_another_project_there_is_none(known, client_for):
     stranger = make_member(make_project("other"))
     answer = client_for(stranger).post(f"/p/other/queue/{known.pk}/presence/")
@@ -270,6 +280,7 @@ def test_of_another_project_there_is_none(known, client_for):
     assert not KnownReading.objects.exists()
 
 
+@pytest.mark.nightly
 def test_no_sheet_group_or_bulk_decision_meets_it(edge, known, ada, client_for):
     client = client_for(ada)
     assert str(known.pk) not in client.get(f"{PAGE}sheet.csv").getvalue().decode()
@@ -288,6 +299,7 @@ def test_readings_are_never_changed_or_deleted(edge, known, ada, client_for):
             change(KnownReading.objects.all())
 
 
+@pytest.mark.nightly
 def test_a_manager_sets_the_share_which_is_logged_and_told_to_the_team(project, manager, ada, client_for):
     project.known_share = 0
     project.save()

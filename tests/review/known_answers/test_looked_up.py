@@ -34,6 +34,7 @@ def left(answer: Any) -> int:
     return answer["counts"]["left"]
 
 
+@pytest.mark.nightly
 def test_the_number_of_what_is_left_goes_down_with_every_card_alike(project, donor, edge, known, ada, client_for):
     client = client_for(ada)
     assert queue_counts(project, QueueFilter(), ada).to_review == len(cards(client)) == 2
@@ -44,6 +45,7 @@ def test_the_number_of_what_is_left_goes_down_with_every_card_alike(project, don
     assert "data-left>0" in page.replace("\n", "")
 
 
+@pytest.mark.nightly
 def test_at_the_end_of_the_list_comes_what_the_number_still_holds(project, donor, ada, client_for):
     first = followed(project, is_followed=False, source=donor)
     known = make_known(project, donor)
@@ -54,6 +56,7 @@ def test_at_the_end_of_the_list_comes_what_the_number_still_holds(project, donor
     assert left(send(client, said(known))) == 0
 
 
+@pytest.mark.nightly
 def test_of_a_large_sample_no_more_come_up_than_the_share_of_what_is_left(project, donor, ada, client_for):
     for _ in range(9):
         make_edge(project)
@@ -61,6 +64,7 @@ def test_of_a_large_sample_no_more_come_up_than_the_share_of_what_is_left(projec
     assert queue_counts(project, QueueFilter(), ada).to_review == 9 + 4  # a fifth of 16
 
 
+@pytest.mark.nightly
 def test_after_a_reload_it_is_among_the_last_decisions_and_comes_back_with_u(project, edge, known, ada, client_for):
     client = client_for(ada)
     sent = said(known, "reject")
@@ -89,6 +93,7 @@ def test_set_aside_it_is_in_the_list_of_that_and_among_the_last(project, edge, k
     assert f'data-edge-id="{known.pk}"' in page
 
 
+@pytest.mark.nightly
 def test_its_page_and_the_lists_show_what_its_reader_said_and_nobody_elses(project, edge, known, ada, client_for):
     send(client_for(ada), said(known, "reject:irrelevant"))
     other = make_edge(project, status="rejected", score=0.2)
@@ -102,6 +107,7 @@ def test_its_page_and_the_lists_show_what_its_reader_said_and_nobody_elses(proje
     assert KnownReading.objects.get().key is not None
 
 
+@pytest.mark.nightly
 def test_in_a_long_list_of_decided_links_it_is_in_its_place(project, donor, ada, client_for):
     edges = [make_edge(project, status="accepted", score=0.99 - number / 100) for number in range(25)]
     known = make_known(project, donor, score=0.855)
@@ -136,6 +142,7 @@ def test_why_not_answers_as_of_a_suggestion(project, donor, edge, known, ada, cl
     assert "already links" in client.get("/p/shop/why-not/", asked).content.decode()
 
 
+@pytest.mark.nightly
 def test_the_page_of_the_donor_names_it_among_the_suggestions_alone(project, donor, edge, known, ada, client_for):
     for page in (donor, known.target):
         shown = readable(client_for(ada).get(f"/p/shop/pages/{page.pk}/").content.decode())
@@ -152,6 +159,7 @@ def test_no_other_card_of_the_donor_marks_its_words(project, donor, edge, known,
     assert "is-linked" not in cards(client_for(ada))[edge.pk]
 
 
+@pytest.mark.nightly
 def test_the_head_of_its_donor_counts_it(project, donor, edge, known, ada, client_for):
     client = client_for(ada)
     head = client.get(DECK, headers=AS_JSON).json()["cards"][0]["head"]

@@ -56,6 +56,7 @@ def test_many_suggestions_near_a_bound(project, monkeypatch):
     assert list(watch.near_bounds(project, 50)) == []
 
 
+@pytest.mark.nightly
 def test_a_donor_that_gains_many_links_and_a_page_whose_links_say_the_same(project):
     donor, target = make_page(project, "/hub"), make_page(project, "/boots")
     released(project, 4, source=donor)
@@ -70,6 +71,7 @@ def test_a_donor_that_gains_many_links_and_a_page_whose_links_say_the_same(proje
     assert list(watch.anchors(project, 60)) == []
 
 
+@pytest.mark.nightly
 def test_a_fall_of_the_share_accepted_that_chance_does_not_explain(project, ada, monkeypatch):
     def decided(accepted: int, rejected: int) -> None:
         for verb, number in ((Verb.ACCEPT, accepted), (Verb.REJECT, rejected)):
@@ -121,6 +123,7 @@ def test_one_link_that_leads_nowhere_is_told(project, manager):
     assert alerts.place_of(alert).endswith("?state=dead")
 
 
+@pytest.mark.nightly
 def test_lost_links_and_links_that_wait_are_told_once_closed_with_a_word_and_quiet_for_a_week(
     project, client_for, manager, settings
 ):

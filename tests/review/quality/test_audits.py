@@ -88,6 +88,7 @@ def test_links_of_a_judge_who_left_or_has_decided_are_with_nobody(project, ada, 
     assert judging.waiting_for(project, cleo).count() == 3
 
 
+@pytest.mark.nightly
 def test_the_draw_is_made_again_from_its_seed_and_a_run_that_runs_twice_draws_once(project, ada, monkeypatch):
     accepted(project, ada, 12)
     monkeypatch.setattr(audits, "OF_EACH", 5)
@@ -121,6 +122,7 @@ def test_what_was_taken_back_or_rejected_since_is_not_drawn(project, ada, bea):
     assert not audit(project).links.exists()
 
 
+@pytest.mark.nightly
 def test_a_judge_sees_an_open_suggestion_and_no_decision(project, ada, bea, client_for):
     decide_edges(project, [make_edge(project, anchor="warm socks").pk], Verb.ACCEPT, ada)
     audit(project)
@@ -162,6 +164,7 @@ def test_nobody_judges_what_is_another_persons_or_their_own(project, ada, bea, c
     assert not Judgement.objects.exists()
 
 
+@pytest.mark.nightly
 def test_a_bad_link_is_rejected_or_withdrawn_in_one_step(project, ada, bea, client_for, manager):
     accepted(project, ada)
     create_release(project, project.edges.all())
@@ -203,6 +206,7 @@ def test_rates_count_each_link_once_with_its_interval_and_two_judges_give_kappa(
     assert (told.label, told.good, told.looked_at) == ("Approved by a person", 2, 2)
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_an_audit_starts_by_itself_once_a_week_and_a_look_for_alerts_once_a_day(project, ada, bea, run_jobs):
     assert start.start_due() == []
@@ -218,6 +222,7 @@ def test_an_audit_starts_by_itself_once_a_week_and_a_look_for_alerts_once_a_day(
     assert [run.kind for run in start.start_due()] == [RunKind.AUDIT]
 
 
+@pytest.mark.nightly
 def test_the_pages_ask_no_more_with_more_links(project, ada, bea, client_for, manager, django_assert_max_num_queries):
     accepted(project, ada, 12)
     audit(project)
@@ -229,6 +234,7 @@ def test_the_pages_ask_no_more_with_more_links(project, ada, bea, client_for, ma
         judging_page.get("/p/shop/quality/judge/")
 
 
+@pytest.mark.nightly
 def test_the_list_of_audits_says_how_many_links_each_drew(project, ada, client_for, manager):
     """A link that two people judge was drawn once."""
     make_member(project, username="bea")

@@ -45,6 +45,7 @@ def label(project, user, least: float) -> None:
         judging.judge(project, user, link.pk, Grade.GOOD if link.probability >= least else Grade.BAD)
 
 
+@pytest.mark.nightly
 def test_as_many_are_drawn_of_each_band_and_the_seed_draws_them_again(site, ada):
     sample = calibration(site)
     assert [(one["links"], one["drawn"]) for one in sample.strata] == [(10, 4)] * 5
@@ -55,6 +56,7 @@ def test_as_many_are_drawn_of_each_band_and_the_seed_draws_them_again(site, ada)
     assert Sample.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_two_people_label_each_link_where_that_was_asked_for(site, ada):
     bea = make_member(site, username="bea")
     sample = calibration(site, twice=True)
@@ -87,6 +89,7 @@ def test_a_band_without_labels_leaves_what_is_below_it_unknown():
     assert bound_for(points, 0.9, sure=True) is None
 
 
+@pytest.mark.nightly
 def test_the_lowest_bound_that_reaches_the_wanted_precision_is_proposed(site, ada, client_for, manager):
     sample = calibration(site)
     label(site, ada, 0.4)
@@ -99,6 +102,7 @@ def test_the_lowest_bound_that_reaches_the_wanted_precision_is_proposed(site, ad
     assert "<polyline" in page
 
 
+@pytest.mark.nightly
 def test_the_bound_is_applied_kept_with_the_sample_logged_and_can_be_undone(site, ada, client_for, manager):
     sample, tier = calibration(site), site.tiers.get(name="Good ones")
     label(site, ada, 0.4)
@@ -113,6 +117,7 @@ def test_the_bound_is_applied_kept_with_the_sample_logged_and_can_be_undone(site
     assert "settings_undo" in answer.content.decode() or "Undo" in answer.content.decode()
 
 
+@pytest.mark.nightly
 def test_a_bound_that_was_taken_back_is_said_to_begin_elsewhere(site, ada, client_for, manager):
     sample, tier = calibration(site), site.tiers.get(name="Good ones")
     label(site, ada, 0.4)
@@ -131,6 +136,7 @@ def test_a_bound_that_was_taken_back_is_said_to_begin_elsewhere(site, ada, clien
         assert "begin at 40%. It begins at 90% now." in compact(client.get(address).content.decode())
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_applied_is_said_and_changes_nothing(site, ada, client_for, manager):
     sample, tier = calibration(site), site.tiers.get(name="Good ones")
     Tier.objects.create(project=site, basis=Basis.PROBABILITY, name="Others", lower_bound=0.4)
@@ -143,6 +149,7 @@ def test_what_cannot_be_applied_is_said_and_changes_nothing(site, ada, client_fo
     assert tier.lower_bound == 0.9
 
 
+@pytest.mark.nightly
 def test_the_form_starts_a_run_and_says_what_is_wrong(site, ada, client_for, manager, outsider, redis_server):
     client = client_for(manager)
     wrong = client.post(PAGE, {"size": "3", "bands": "10"})
@@ -176,6 +183,7 @@ def test_links_with_bounds_of_their_own_are_calibrated_alone(site, manager, ada,
     assert "no bounds of their own any more" in compact(answer.content.decode())
 
 
+@pytest.mark.nightly
 def test_a_bound_that_has_moved_since_it_was_shown_is_not_applied(site, ada, client_for, manager):
     sample, tier = calibration(site), site.tiers.get(name="Good ones")
     for link in [one for one in judging.waiting_for(site, ada) if one.probability > 0.6]:
@@ -205,6 +213,7 @@ def test_a_bound_that_is_applied_twice_is_undone_whole(site, ada, client_for, ma
     assert tier.lower_bound == 0.9
 
 
+@pytest.mark.nightly
 def test_who_judges_a_link_is_not_told_how_to_change_it(site, ada, client_for):
     calibration(site)
     page = compact(client_for(ada).get("/p/shop/quality/judge/").content.decode())
@@ -212,6 +221,7 @@ def test_who_judges_a_link_is_not_told_how_to_change_it(site, ada, client_for):
     assert "Write the sentence" not in page
 
 
+@pytest.mark.nightly
 def test_a_question_that_is_wrong_does_not_say_that_nothing_was_saved(site, ada, client_for, manager):
     sample = calibration(site)
     page = client_for(manager).get(f"{PAGE}{sample.pk}/?wanted=0&tier=x").content.decode()
@@ -219,6 +229,7 @@ def test_a_question_that_is_wrong_does_not_say_that_nothing_was_saved(site, ada,
     assert "Nothing was saved: see the fields" not in page
 
 
+@pytest.mark.nightly
 def test_a_bound_that_changes_the_order_of_the_tiers_is_shown_with_a_word(site, ada, client_for, manager):
     sample, tier = calibration(site), site.tiers.get(name="Good ones")
     label(site, ada, 0.4)
@@ -236,6 +247,7 @@ def a_match(project, slope: float, shift: float):
     return make_run(project, report=report, finished_at=timezone.now())
 
 
+@pytest.mark.nightly
 def test_a_bound_from_before_a_recalibration_is_refused_and_links_can_be_drawn_again(site, ada, client_for, manager):
     a_match(site, 1.0, 0.0)
     sample, tier = calibration(site), site.tiers.get(name="Good ones")

@@ -69,6 +69,7 @@ def test_links_of_a_page_that_lists_others_are_not_links_in_a_text_and_the_page_
     assert Page.objects.get(url__endswith="/maps").inlinks == 0
 
 
+@pytest.mark.nightly
 def test_the_pages_without_text_are_completed_and_nothing_else_is_changed():
     replies = {"/a": page("A of the site", "/b", "/new"), "/b": page("B of the site"), "/new": page("New")}
     with served(replies) as site:

@@ -33,6 +33,7 @@ def source_of(site, **options):
     return create_source(project, None, kind="crawl", name="Crawl", address=f"{site.base}/", options=options)
 
 
+@pytest.mark.nightly
 def test_a_cancelled_crawl_stops_and_goes_on_when_it_is_run_again():
     replies = {"/": page("Home", *(f"/p{n}" for n in range(40)))} | {f"/p{n}": page(f"P {n}") for n in range(40)}
     with served(replies) as site:
@@ -89,6 +90,7 @@ def test_a_home_page_that_cannot_be_read_fails_the_fetch_in_a_sentence():
             run_fetch(run)
 
 
+@pytest.mark.nightly
 def test_a_check_says_what_is_there():
     crawler = registry.get("crawl")
     with served({"/": page("Home"), "/x.pdf": Reply(b"%PDF", kind="application/pdf")}) as site:

@@ -99,6 +99,7 @@ def odd(tmp_path_factory) -> tuple[SiteServer, FetchStore]:
         return site, store
 
 
+@pytest.mark.nightly
 def test_each_hop_of_a_redirect_is_a_row_and_loops_end(odd):
     site, store = odd
     found = pages(store, "status_code, redirect_url")
@@ -248,6 +249,7 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(tmp_path):
     assert store.is_whole
 
 
+@pytest.mark.nightly
 def test_a_crawl_ends_with_the_process_that_began_it(tmp_path):
     with served({"/": page("Home")}) as site:
         site.before = lambda path: time.sleep(1) if path == "/" else None
@@ -255,7 +257,7 @@ def test_a_crawl_ends_with_the_process_that_began_it(tmp_path):
         assert process.wait(20) == 1
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("options", "says"),
     [({"max_pages": 5}, "limit of 5 pages"), ({"max_megabytes": 1, "concurrent": 1}, "limit of 1 MB")],
@@ -270,7 +272,7 @@ def test_a_limit_ends_a_crawl_which_then_is_not_whole(tmp_path, options, says):
     assert store.connection.execute("SELECT count(*) > 3 FROM reading").fetchone() == (1,)  # what there is, is read
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("refusal", [403, 429])
 def test_a_site_that_refuses_is_never_whole(tmp_path, refusal):
     replies = {"/": page("Home", *(f"/p{n}" for n in range(8)))}
@@ -281,6 +283,7 @@ def test_a_site_that_refuses_is_never_whole(tmp_path, refusal):
     assert f"8 of 9 addresses answered with errors (error {refusal}: 8)" in store.noted("stopped_by")
 
 
+@pytest.mark.nightly
 def test_nothing_is_read_while_robots_txt_fails(tmp_path):
     with served({"/": page("Home"), "/robots.txt": Reply("", 500)}) as site:
         store = crawl(site, tmp_path)
@@ -289,6 +292,7 @@ def test_nothing_is_read_while_robots_txt_fails(tmp_path):
     assert not store.is_whole
 
 
+@pytest.mark.nightly
 def test_a_name_that_leads_into_a_network_is_refused(tmp_path):
     with served({"/": page("Home")}) as site:
         named = f"http://localhost:{site.server_port}"
@@ -297,7 +301,7 @@ def test_a_name_that_leads_into_a_network_is_refused(tmp_path):
     assert "localhost is at" in store.noted("stopped_by")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_an_address_that_may_not_be_asked_is_said_to_be_private_and_what_permits_it(tmp_path, host):
     with served({"/": page("Home")}) as site:
@@ -309,6 +313,7 @@ def test_an_address_that_may_not_be_asked_is_said_to_be_private_and_what_permits
     assert "OUTGOING_ALLOW" in said
 
 
+@pytest.mark.nightly
 def test_a_robots_txt_that_leads_to_a_private_address_is_said_to(tmp_path):
     replies = {"/": page("Home"), "/robots.txt": redirect("http://10.1.2.3/robots.txt")}
     with served(replies) as site, crawl(site, tmp_path) as store:

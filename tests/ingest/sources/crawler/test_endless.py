@@ -24,6 +24,7 @@ def month(path: str) -> Reply | None:
     return page(f"Month {number}", *leads, f"/cal/{year}/{number}/5")
 
 
+@pytest.mark.nightly
 def test_months_that_lead_to_nothing_but_months_are_not_followed_for_ever(tmp_path):
     with served({"/": page("Home", "/cal/2020/6", "/a"), "/a": page("A")}) as site:
         site.before = month

@@ -125,6 +125,7 @@ def test_faults_of_the_network_cost_the_page_alone(tmp_path):
     assert not store.is_whole  # four of seven
 
 
+@pytest.mark.nightly
 def test_a_site_that_limits_requests_is_read_as_it_bears(tmp_path):
     rules = "location /s0/ { limit_req zone=slow burst=1 nodelay; add_header Retry-After 1 always; }"
     with nginx(tmp_path, site_of(20), server=rules) as site:
@@ -193,7 +194,7 @@ def _fault_of(kind: str) -> Callable[[Any, Rules], str]:
 CHECKS = [_fault_of(kind) for kind in ("crawl", "sitemap", "wordpress")]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
@@ -222,6 +223,7 @@ def test_a_certificate_that_is_not_valid_ends_a_crawl_in_a_sentence(tmp_path, ki
     assert not store.is_whole
 
 
+@pytest.mark.nightly
 def test_a_certificate_of_an_authority_that_an_operator_trusts_is_valid(tmp_path):
     authority = certificate(tmp_path, "authority")
     made = certificate(tmp_path, "site", signed_by=authority)

@@ -75,6 +75,7 @@ def test_texts_and_links_that_scripts_write_are_read(tmp_path, monkeypatch):
     assert (asked["/app.js"], asked["/tents"]) == (1, 1), "a script is asked for once, and no page twice"
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_without_the_option_the_pages_are_counted_and_not_rendered(tmp_path):
     with served(shop()) as site:
@@ -96,6 +97,7 @@ def private() -> Iterator[socket.socket]:
         yield listening
 
 
+@pytest.mark.nightly
 @needs_chromium
 def test_a_page_reaches_no_private_address_and_nothing_that_robots_txt_bars(tmp_path, monkeypatch, private):
     monkeypatch.setenv("CHROMIUM", CHROMIUM or "")

@@ -49,6 +49,7 @@ def test_a_site_with_one_page_for_all_addresses_is_left_alone(tmp_path):
     assert set(statuses(store).values()) == {200}
 
 
+@pytest.mark.nightly
 def test_a_site_that_says_it_of_most_of_its_pages_is_left_alone(tmp_path):
     with served(site_of(set(PAGES[:6]))) as site:
         site.before = lambda path: None if path in site.replies or "robots" in path else sorry(path)
@@ -56,6 +57,7 @@ def test_a_site_that_says_it_of_most_of_its_pages_is_left_alone(tmp_path):
     assert set(statuses(store).values()) == {200}
 
 
+@pytest.mark.nightly
 def test_pages_that_scripts_write_are_left_alone(tmp_path):
     def shell(path: str) -> Reply:
         return Reply("<html><title>Shop</title><body><div id='app'></div><script src='/app.js'></script></body>")
@@ -66,7 +68,7 @@ def test_pages_that_scripts_write_are_left_alone(tmp_path):
     assert set(statuses(store).values()) == {200}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("code", "becomes"), [(301, 404), (302, 302)])
 def test_pages_that_lead_where_made_up_addresses_do_are_gone_if_that_is_for_good(tmp_path, code, becomes):
     with served(site_of(set())) as site:
