@@ -30,26 +30,38 @@ class DonorTexts:
     def __init__(self, edges: Iterable[CandidateEdge]) -> None:
         donors = {edge.source_id for edge in edges}
         self._approved: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)  # edge, start, end, anchor
-        self._links: dict[int, list[tuple[int, str]]] = defaultdict(list)  # acceptor, anchor
+        self._links: dict[int, list[tuple[int, str, int | None]]] = defaultdict(list)  # acceptor, anchor, place
         approved = CandidateEdge.objects.filter(APPROVED, source__in=donors, span_start__isnull=False)
         for donor, pk, start, end, anchor in approved.values_list("source", "pk", "span_start", "span_end", "anchor"):
             if start is not None and end is not None:
                 self._approved[donor].append((pk, start, end, anchor))
         links = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
-        for donor, target, anchor in links.values_list("source", "target", "anchor"):
-            self._links[donor].append((target, anchor))
+        for donor, target, anchor, place in links.values_list("source", "target", "anchor", "place"):
+            self._links[donor].append((target, anchor, place))
 
     def taken(self, edge: CandidateEdge) -> list[tuple[int, int]]:
-        """Where other approved links stand in the text of the edge's donor."""
+        """Where other approved links stand in the text of the edge's donor, and links of the site whose place is
+        known."""
         body, others = edge.source.body, self._approved[edge.source_id]
-        return [
+        approved = [
             (start, end) for pk, start, end, anchor in others if pk != edge.pk and reads_as(body, start, end, anchor)
         ]
+        links = [(place, place + len(words)) for words, place in self._on_the_site(edge) if place is not None]
+        return approved + links
 
     def linked(self, edge: CandidateEdge) -> list[str]:
-        """The words of the links that the site has there; without the link itself, where it is one of them."""
-        links = self._links[edge.source_id]
-        return [anchor for target, anchor in links if not (edge.is_known and target == edge.target_id)]
+        """The words of the links that the site has somewhere in the text."""
+        return [words for words, place in self._on_the_site(edge) if place is None]
+
+    def _on_the_site(self, edge: CandidateEdge) -> list[tuple[str, int | None]]:
+        """Words and place of the links that the site has there, as far as the text still has them in it; without the
+        link itself, where it is one of them."""
+        body, links = edge.source.body, self._links[edge.source_id]
+        return [
+            (words, place if place is not None and body[place : place + len(words)] == words else None)
+            for target, words, place in links
+            if not (edge.is_known and target == edge.target_id)
+        ]
 
 
 def make_accepted(
@@ -62,7 +74,7 @@ def make_accepted(
     decision.verb = Verb.ACCEPT
     if anchor != edge.anchor:
         edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
-        edge.span_start, edge.span_end = _place(edge, ruling.span, texts) or (None, None)
+        edge.span_start, edge.span_end = allowed_place(edge, ruling.span, texts) or (None, None)
         read_around(edge)
         if edge.span_start is not None:  # in every tier: whoever picks words of the text wants the link there
             edge.content_gap, edge.placement = False, Placement.INLINE
@@ -78,12 +90,16 @@ def make_accepted(
 
 def _is_picked(edge: CandidateEdge, span: tuple[int, int] | None, texts: DonorTexts | None) -> bool:
     """Whether the editor picked these very words at a place of the text where the link may stand."""
-    return span is not None and _place(edge, span, texts) == span
+    return span is not None and allowed_place(edge, span, texts) == span
 
 
 def _stand_there(edge: CandidateEdge, span: tuple[int, int], texts: DonorTexts | None) -> bool:
     """Puts a link in the text on its own words at another place; False where it has that place, or may not have it."""
-    if where_of(edge) != Where.TEXT or span == (edge.span_start, edge.span_end) or _place(edge, span, texts) != span:
+    if (
+        where_of(edge) != Where.TEXT
+        or span == (edge.span_start, edge.span_end)
+        or allowed_place(edge, span, texts) != span
+    ):
         return False
     edge.span_start, edge.span_end = span
     read_around(edge)
@@ -110,7 +126,7 @@ def why_not_there(edge: CandidateEdge, anchor: str) -> str:
     """What is to be said where the text holds the words and the link cannot go there; else empty."""
     trial = copy(edge)
     trial.anchor = anchor
-    if find_phrase(edge.source.body, anchor) is None or _place(trial) is not None:
+    if find_phrase(edge.source.body, anchor) is None or allowed_place(trial) is not None:
         return ""
     return _("The text holds these words only in a link, in a heading, or where no link may stand.")
 
@@ -129,7 +145,7 @@ def why_elsewhere(edge: CandidateEdge, accepted: CandidateEdge) -> str:
 
 def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts: DonorTexts | None) -> None:
     """Puts the link elsewhere. Raises AnchorError where the text does not hold its words."""
-    place = _place(edge, span, texts) if where == Where.TEXT else None
+    place = allowed_place(edge, span, texts) if where == Where.TEXT else None
     if where == Where.TEXT and place is None:
         raise AnchorError(
             _(
@@ -144,7 +160,7 @@ def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts
     read_around(edge)
 
 
-def _place(
+def allowed_place(
     edge: CandidateEdge, span: tuple[int, int] | None = None, texts: DonorTexts | None = None
 ) -> tuple[int, int] | None:
     """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.

@@ -40,7 +40,7 @@ from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches
 from review.models import Held, Operation
-from review.releases import held_sayings, pairs
+from review.releases import held_sayings, pairs, places
 from review.releases.barred import hold_barred
 from review.releases.over_limits import hold_over_limits
 from review.releases.pages_back import hold_for_pages_back
@@ -210,7 +210,7 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
 
     What changes on the site is asked whether its pages still stand; what comes in addition, everything; a removal only
     whether the page is back because of which it was asked for. `read_sensitive` reads again which links are sensitive,
-    and so writes on the edges.
+    and where those stand whose text has changed, and so writes on the edges.
     """
     hold_for_pages(project)
     hold_ruled_out(project)
@@ -219,6 +219,8 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     _hold_sensitive(project, read_anew=read_sensitive)
     for statement in (_LINKED, _WORDS_GONE):
         _execute(statement)
+    if read_sensitive:
+        places.find_again()
     hold_for_pages_back(project)
     pairs.hold_for_gates(project)
     pairs.hold_alone()

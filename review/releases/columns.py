@@ -75,6 +75,26 @@ JOIN LATERAL (
 """
 
 
+CONTEXT_SIDE = 60  # characters of its line that stand beside an anchor
+# The words as the text spells them, which of several equal ones they are, and what stands next to them on their line.
+# Joined behind MOVED_PLACE, which says whether a text that has changed still has the place.
+SPELLED = f"""
+SELECT part.words, (length(part.above) - length(replace(part.above, part.words, ''))) / length(part.words) + 1 AS nth,
+    split_part(right(part.above, {CONTEXT_SIDE}), E'\\n', -1) AS before, split_part(part.below, E'\\n', 1) AS after
+FROM (
+    SELECT body || '' AS body FROM linker_page
+    WHERE id = e.source_id AND e.span_start IS NOT NULL
+        AND (e.body_hash = donor.body_hash OR moved.sentence IS NOT NULL) OFFSET 0
+) page
+CROSS JOIN LATERAL (
+    SELECT left(page.body, e.span_start) AS above,
+        substr(page.body, e.span_start + 1, e.span_end - e.span_start) AS words,
+        substr(page.body, e.span_end + 1, {CONTEXT_SIDE}) AS below OFFSET 0
+) part
+WHERE part.words <> ''
+"""
+
+
 def _place(kept: str, moved: str) -> str:
     return f"CASE WHEN {_KEPT} THEN {kept} ELSE {moved} END"
 
@@ -103,6 +123,10 @@ _IN_THE_TEXT = {
     "anchor_end": _place("e.span_end", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_end END"),
     "sentence": _place(safe_cell_sql("e.sentence"), safe_cell_sql("e.moved_sentence")),
     "section_heading": _place(f"nullif({safe_cell_sql('e.section_heading')}, '')", safe_cell_sql("e.moved_heading")),
+    "anchor_text": safe_cell_sql("coalesce(e.own_words, e.anchor)"),
+    "occurrence": "e.nth",
+    "context_before": safe_cell_sql("e.context_before"),
+    "context_after": safe_cell_sql("e.context_after"),
     "paragraph": safe_cell_sql("e.paragraph"),
     "paragraph_heading": _of_paragraph(f"nullif({safe_cell_sql('e.paragraph_heading')}, '')"),
     "paragraph_start": _of_paragraph("e.paragraph_start"),
@@ -136,7 +160,7 @@ COLUMNS = {
         *("probability", "quantile", "generators", "why", "anchor_source", "anchor_start", "anchor_end", "sentence"),
         *("section_heading", "content_gap", "operation", "paragraph", "paragraph_heading", "paragraph_start"),
         *("paragraph_end", "previous_anchor", "previous_rel", "previous_donor_url", "previous_acceptor_url"),
-        "approved_by",
+        *("approved_by", "occurrence", "context_before", "context_after"),
     ),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }

@@ -22,7 +22,7 @@ from linker.storage.slices import in_slices
 from linker.wording import number
 from review.models import Operation, Pending, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
-from review.releases import checks, drafts, held_back, pairs, published, roll_backs
+from review.releases import checks, drafts, held_back, pairs, places, published, roll_backs
 from review.releases.drafts import OPERATIONS
 from review.releases.report import ReleaseReport
 from review.releases.rows import Choice, leaving_file_pieces
@@ -174,6 +174,7 @@ def _send(release: Release, user: AbstractBaseUser | None, *, bom: bool, progres
     release.bytes, release.sha256 = 0, ""
     held_back.keep_groups(release)
     release.save()
+    places.spell()
     progress(1, STEPS, "Writing the file")
     with tempfile.TemporaryFile() as file:
         for piece in leaving_file_pieces(ReleaseFormat(release.format), bom=bom):

@@ -46,6 +46,11 @@ PAGE_BACK = Saying(
 )
 LINKED = Saying(gettext_noop("The donor links to the acceptor already."))
 WORDS_GONE = Saying(gettext_noop("The donor’s text no longer has the words “%(anchor)s”."))
+WORDS_CLOSED = Saying(
+    gettext_noop(
+        "The donor’s text has the words “%(anchor)s” only in a link, in a heading, or where no link may stand."
+    )
+)
 WORDS_RULED_OUT = Saying(gettext_noop("An editor ruled out the words “%(anchor)s” for the acceptor."))
 SECTION_RULED_OUT = Saying(gettext_noop("An editor ruled out the acceptor for %(section)s."))
 
@@ -74,7 +79,7 @@ ACCEPTOR_ROOM = (
 SENTENCES: tuple[Saying, ...] = (
     EXCLUDED, TAKES_NO_MORE, GIVES_NONE, RECEIVES_NONE, OTHER_CANONICAL, NOT_INDEXABLE, NOT_INDEXABLE_AS, MISSING,
     NOT_LIVE, REDIRECTS, ANSWERED, BARRED, SECOND, NOT_LOOKED, RULES_DUE, NOT_ROLLED_OUT, IN_PILOT,
-    NOT_ALONE, OTHER_HALF, PAGE_BACK, LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
+    NOT_ALONE, OTHER_HALF, PAGE_BACK, LINKED, WORDS_GONE, WORDS_CLOSED, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
     *cap_sayings.SENTENCES, *TEXT_ROOM, *BESIDE_ROOM, *ACCEPTOR_ROOM, *sensitive_sayings.SENTENCES,
 )  # fmt: skip
 

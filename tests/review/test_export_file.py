@@ -34,7 +34,7 @@ HEADER = (
     "run_time,decided_by,decided_at,edited,ranked_by,probability,quantile,generators,why,anchor_source,anchor_start,"
     "anchor_end,sentence,section_heading,content_gap,operation,paragraph,"
     "paragraph_heading,paragraph_start,paragraph_end,previous_anchor,previous_rel"
-    ",previous_donor_url,previous_acceptor_url,approved_by"
+    ",previous_donor_url,previous_acceptor_url,approved_by,occurrence,context_before,context_after"
 )
 TEXT = "Which socks to wear\nThe day is long. Wear warm socks on snow! Dry them at night.\nWash them cold."
 
@@ -98,7 +98,7 @@ def test_a_full_file_is_these_bytes(project):
         f'0.832500,1,"Shop > Camping, cooking",test-model 1 (text full 1),0.5,'
         f"{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true,"
         'learned,0.625000,0.975000,mention;nearest,"The text says “warm socks”, and other pages link to both.",h1,,,,,'
-        "false,add,,,,,,,,,\n"
+        "false,add,,,,,,,,,,,,\n"
     )
 
 
@@ -199,7 +199,9 @@ def test_what_a_run_kept_of_a_place_leaves_as_it_is(project):
 
 def test_a_place_without_a_heading_leaves_the_cell_empty(project):
     kept(project, "warm socks", section_heading="")
-    assert file_of(project).endswith(",Kept.,,false,add,,,,,,,,,\n")
+    assert file_of(project).endswith(
+        ",Kept.,,false,add,,,,,,,,,,1,The day is long. Wear , on snow! Dry them at night.\n"
+    )
 
 
 def test_what_was_kept_is_no_formula_either(project):
