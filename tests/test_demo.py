@@ -208,6 +208,7 @@ def _refusal(site: Path, port: int, **environment: str) -> str:
     return ended.stderr
 
 
+@pytest.mark.nightly
 def test_a_port_in_use_is_said_before_anything_starts(site):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -38,6 +38,7 @@ def test_an_editor_exports_and_the_file_holds_the_accepted_links(live_server, pa
     expect(page.get_by_text("Nothing is ready to export")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_suggestions_are_downloaded_in_the_format_asked_for(live_server, page, project, viewer, sign_in):
     make_edge(project, make_page(project, "/tents"), make_page(project, "/stoves"), anchor="small stoves")
     sign_in(viewer)

@@ -74,6 +74,7 @@ def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_an
     assert_same(one, rank_site(replace(site, unit=HalfVectors(half), **in_files), OPTIONS))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ranking", [pytest.param("learned", marks=pytest.mark.nightly), "formula"])
 def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probability(ranking: str) -> None:
     options = replace(OPTIONS, ranking=ranking)

@@ -28,6 +28,7 @@ def test_a_column_of_encoded_addresses_that_is_empty_throughout_is_passed_over(p
     assert imported(project, tmp_path, header, rows) == [f"{SITE}/{n}" for n in range(3)]
 
 
+@pytest.mark.nightly
 def test_in_each_row_the_first_column_that_is_filled_counts(project, tmp_path):
     header = ("Original Url", "Address", "Title 1", "URL Encoded Address")
     rows = [

@@ -139,6 +139,7 @@ def test_the_last_entry_of_json_ld_is_the_page_by_its_address_whatever_its_name(
     assert found == {("Tents",)}
 
 
+@pytest.mark.nightly
 def test_the_last_entry_of_json_ld_is_the_page_by_its_canonical_address(project, tmp_path):
     paths = [f"/p/ridge-{n}?colour=red" for n in range(3)]
     canonicals = {path: SITE + path.partition("?")[0] for path in paths}

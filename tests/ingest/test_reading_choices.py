@@ -166,6 +166,7 @@ def test_the_choice_of_an_encoding_is_for_managers(project, viewer, outsider, cl
     assert client_for(outsider).get(preview_of(upload)).status_code == 404
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_file_whose_other_encoding_shows_late_stays_and_can_be_read_anew(project, manager, client_for, run_jobs):
     early = f"{SITE}/b,Tents\n".encode() * 20_000

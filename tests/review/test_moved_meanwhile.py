@@ -104,6 +104,7 @@ def test_who_judges_a_link_of_an_audit_sees_the_page_that_it_leads_to(project, e
     assert link.status == EdgeStatus.REJECTED
 
 
+@pytest.mark.nightly
 def test_a_link_of_an_audit_whose_page_is_gone_can_be_judged_and_is_put_right_already(project, editor, link):
     bea = make_member(project, username="bea")
     audits.run_audit(make_run(project, RunKind.AUDIT))

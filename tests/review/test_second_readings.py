@@ -156,6 +156,7 @@ def test_who_has_read_it_does_not_read_it_again_when_the_first_editor_decides_an
     assert edge.pk in cards(client_for(make_member(project)))
 
 
+@pytest.mark.nightly
 def test_what_is_read_in_two_windows_counts_once(project, edge, bo, client_for):
     client = client_for(bo)
     assert results(send(client, said(edge, "accept"), said(edge, "reject"))) == ["saved", "saved"]

@@ -145,6 +145,7 @@ def test_a_card_warns_before_the_decision_and_y_accepts_at_once(warned, at_queue
     assert [one["code"] for one in Decision.objects.get().overruled] == ["identical"]
 
 
+@pytest.mark.nightly
 def test_the_second_half_of_a_double_click_decides_on_no_card(at_queue, edges):
     def accept(edge: CandidateEdge):
         return at_queue.locator(f"button[form=accept-{edge.pk}][value^=accept]").first

@@ -93,6 +93,7 @@ def test_keys_before_the_preview_do_nothing_and_one_that_is_left_while_it_waits_
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_where_none_of_a_group_is_ticked_the_dialog_says_so_and_accepts_nothing(sensitive, at_queue, edges):
     CandidateEdge.objects.filter(pk=edges[0].pk).update(sensitive="The donor is medical")
     at_queue.keyboard.press("Shift+A")

@@ -247,6 +247,7 @@ def test_a_reload_and_a_way_to_another_page_and_back_lose_nothing(cut_off, conne
     assert Decision.objects.count() == 2
 
 
+@pytest.mark.nightly
 def test_what_was_decided_just_before_leaving_is_sent(at_queue, edges, live_server):
     press(at_queue, "aa")
     expect_open(at_queue, edges[2])  # a key whose card has not come yet has painted nothing

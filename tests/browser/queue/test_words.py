@@ -129,6 +129,7 @@ def test_warnings_come_while_the_words_are_changed_and_y_overrules_just_these(at
     assert [one["code"] for one in Decision.objects.get().overruled] == ["unrelated"]
 
 
+@pytest.mark.nightly
 def test_w_moves_the_link_the_button_says_where_and_a_line_is_opened_by_the_pointer(at_placed, placed, edges):
     button = card(at_placed).locator("[data-do=accept]")
     chosen = card(at_placed).locator("[data-where]:checked")

@@ -168,6 +168,7 @@ def test_identical_pages_are_no_trouble() -> None:
     assert len(found) == 10
 
 
+@pytest.mark.nightly
 @given(hostile_text, hostile_text, hostile_text)
 @tried(25)
 def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, title: str, other: str) -> None:

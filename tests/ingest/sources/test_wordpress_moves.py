@@ -74,6 +74,7 @@ def pages(site) -> dict[str, int]:
     return {url.removeprefix(site.address).strip("/"): pk for url, pk in there}
 
 
+@pytest.mark.nightly
 def test_every_post_of_a_renamed_category_keeps_its_page(site, source):
     bring_in(source)
     before = pages(site)
@@ -148,6 +149,7 @@ def test_a_post_that_moves_before_a_partial_fetch_keeps_its_page(site, source):
     assert pages(site)["three"] == before["p3"]
 
 
+@pytest.mark.nightly
 def test_a_post_that_a_partial_fetch_did_not_list_is_known_by_its_number_later(site, source):
     bring_in(source)
     page = pages(site)["p12"]
@@ -162,6 +164,7 @@ def test_a_post_that_a_partial_fetch_did_not_list_is_known_by_its_number_later(s
     assert "p12" not in pages(site)
 
 
+@pytest.mark.nightly
 def test_a_post_that_moves_while_it_is_a_draft_keeps_its_page(site, source):
     bring_in(source)
     page = pages(site)["p3"]
@@ -174,6 +177,7 @@ def test_a_post_that_moves_while_it_is_a_draft_keeps_its_page(site, source):
     assert pages(site)["three"] == page
 
 
+@pytest.mark.nightly
 def test_posts_that_may_have_changed_places_wait_for_a_whole_fetch(site, source):
     bring_in(source)
     before = pages(site)
@@ -186,6 +190,7 @@ def test_posts_that_may_have_changed_places_wait_for_a_whole_fetch(site, source)
     assert pages(site) == before
 
 
+@pytest.mark.nightly
 def test_a_partial_fetch_that_was_stopped_and_goes_on_keeps_a_page_that_moved(site, source):
     bring_in(source)
     page = pages(site)["p3"]
@@ -225,6 +230,7 @@ def test_a_post_whose_list_is_read_twice_has_the_address_of_the_second_time(site
     assert "p3" not in pages(site)
 
 
+@pytest.mark.nightly
 def test_a_page_that_an_import_has_split_is_one_again(site, source):
     """Stores of a release that noted no moves in a partial fetch."""
     bring_in(source)
@@ -244,6 +250,7 @@ def test_a_page_that_an_import_has_split_is_one_again(site, source):
     assert (old.status, old.successor_id) == ("redirected", now)
 
 
+@pytest.mark.nightly
 def test_the_home_page_that_lists_posts_takes_the_place_of_a_post_that_moved(site, source):
     site.slugs = {3: ""}
     bring_in(source)

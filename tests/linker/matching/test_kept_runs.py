@@ -101,6 +101,7 @@ def open_pairs(project: Project) -> dict[tuple[int, int], tuple]:
     }
 
 
+@pytest.mark.nightly
 def test_a_run_keeps_what_it_left_open(project, site):
     run = match(project)
     kept = KeptRun.objects.get(run=run)

@@ -54,6 +54,7 @@ def site(project: Project) -> list[Page]:
     return pages
 
 
+@pytest.mark.nightly
 def test_it_keeps_links_of_the_site_as_it_would_have_suggested_them(project, site):
     run = match(project)
     answers = list(KnownAnswer.objects.select_related("source", "target", "tier"))

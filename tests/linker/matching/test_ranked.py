@@ -107,6 +107,7 @@ def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_s
     assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category only"
 
 
+@pytest.mark.nightly
 def test_caps_hold_and_nobody_to_link_is_said(project, site):
     match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
     sources = list(CandidateEdge.objects.filter(stale=False).values_list("source_id", flat=True))

@@ -242,6 +242,7 @@ def test_a_week_is_seven_days_on_the_projects_clock(project):
     assert (most_of(5, 0), most_of(5, 39), most_of(5, 40), most_of(100, 3)) == (1, 1, 2, 3)
 
 
+@pytest.mark.nightly
 def test_quotas_ask_a_number_of_statements_that_does_not_grow(full, django_assert_num_queries):
     donors = np.array(sorted(set(full.edges.values_list("source_id", flat=True))), dtype=np.int64)
     with django_assert_num_queries(3):

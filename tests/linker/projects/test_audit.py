@@ -45,6 +45,7 @@ def newest(project) -> Change:
     return Change.objects.filter(project=project).first()
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_a_model_chosen_by_command_is_in_the_log(project):
     with suppress(CommandError):  # there is no such model; it is the project's all the same

@@ -76,6 +76,7 @@ def test_the_button_starts_it_and_shows_it(
     assert project.runs.filter(kind=RunKind.CHANGES).count() == 1
 
 
+@pytest.mark.nightly
 def test_where_the_whole_site_has_to_be_matched_the_page_says_why(project, site, manager, client_for):
     run = standing_run(project)
     MatchedPages.objects.all().delete()

@@ -204,6 +204,7 @@ def test_an_address_is_not_enough_where_it_could_be_somebody_elses(signing_in, o
     assert User.objects.get(username="paula").has_usable_password()
 
 
+@pytest.mark.nightly
 def test_a_closed_account_stays_outside_and_its_windows_end(signing_in):
     signing_in.person("nina", "editors")
     client, _answer = sign_in(signing_in, "nina")
@@ -254,6 +255,7 @@ def test_without_an_issuer_there_is_nothing_of_it(client, db):
     assert "OpenID" not in client.get("/login/").content.decode()
 
 
+@pytest.mark.nightly
 def test_nobody_is_sent_to_another_site_afterwards(signing_in):
     signing_in.person("nina")
     _client, answer = sign_in(signing_in, "nina", after="https://evil.example/")

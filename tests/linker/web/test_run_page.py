@@ -81,6 +81,7 @@ def test_every_run_has_a_page_for_everybody(project, viewer, manager, client_for
         run.delete()  # one of a kind is under way at a time
 
 
+@pytest.mark.nightly
 def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_for):
     page = page_of(learned(project), client_for(viewer))
     assert "By a ranker that learned from the site’s own links" in page

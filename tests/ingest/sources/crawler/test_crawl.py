@@ -109,6 +109,7 @@ def test_each_hop_of_a_redirect_is_a_row_and_loops_end(odd):
     assert site.asked["/loop1"] == 1
 
 
+@pytest.mark.nightly
 def test_redirects_to_other_sites_and_into_networks_are_noted_and_not_followed(odd):
     found = pages(odd[1], "redirect_url")
     assert found["/inside"] == "http://169.254.169.254/latest/meta-data/"
