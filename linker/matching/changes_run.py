@@ -1,9 +1,10 @@
 """A run over what changed since the standing match run: changed pages, and those that might link to new ones.
 
-It ranks with the standing run's ranker and parameters, and what it finds belongs to that run, which goes on standing;
-linker.models.MatchedPages says which pages it matched anew. Suggestions of all other donors stay as they are, and fill
-the caps of their targets. What follows from the whole site and not from a page (copies, how near pages are to others,
-the ranker itself) is as the standing run left it, so a run over all pages is due from time to time.
+It ranks with the standing run's ranker, parameters and reading of decisions, and what it finds belongs to that run,
+which goes on standing; linker.models.MatchedPages says which pages it matched anew. Suggestions of all other donors
+stay as they are, and fill the caps of their targets. What follows from the whole site and not from a page (copies, how
+near pages are to others, the ranker itself) is as the standing run left it, so a run over all pages is due from time to
+time.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from linker.matching.changes_saved import save_changes, staying_links
 from linker.matching.changes_since import why_whole
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.kept_runs import standing_run, usual_params
+from linker.matching.lessons import calibration_of, kept_lesson
 from linker.matching.page_marks import PageMarks, carried, changes_between, marks_of
-from linker.matching.ranked import FoundWords, decisions, engine_options, load_site, rows_of, why_of, with_standing
+from linker.matching.ranked import FoundWords, engine_options, load_site, rows_of, why_of, with_standing
 from linker.matching.replacing import scored, standing_links
 from linker.matching.report import begun_report
+from linker.matching.report_types import MatchReport
 from linker.matching.result import MatchResult
 from linker.models import Ranker, Run, RunKind
 from linker.pages.languages import read_languages
@@ -121,8 +124,10 @@ def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: C
     if not found.count:
         return replace(report, seconds=round(time.monotonic() - started, 1))
     links = standing_links(project, params)
-    ranked, sources, now = _ranked(with_standing(loaded, links), found, now, standing.ranker, engine_options(
-        params, ranking, eligible, decisions(project)), options, progress)  # fmt: skip
+    # As the standing run read decisions, so that its links and these are on one scale.
+    lesson = kept_lesson(MatchReport.from_json(standing.report).approval)
+    engine = engine_options(params, ranking, eligible, calibration_of(project, lesson, eligible))
+    ranked, sources, now = _ranked(with_standing(loaded, links), found, now, standing.ranker, engine, options, progress)
     if ranked is None:
         return replace(report, whole=Whole.OTHER_RANKER)
     chosen = np.zeros(len(now.ids), dtype=np.bool_)

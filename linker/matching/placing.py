@@ -246,8 +246,9 @@ def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phra
 
 def as_alternative(place: Place, most: float) -> str:
     """Words of the text as an alternative; `fit`: their weight relative to the heaviest of the pair's."""
-    fit = f', "start": {place.start}, "end": {place.end}, "fit": {round(place.weight / most, 3) if most else 1.0}'
-    return _as_json(place.anchor, place.source, place.anchor, fit)
+    fit = min(round(place.weight / most, 3), 1.0) if most else 1.0
+    where = f', "start": {place.start}, "end": {place.end}, "fit": {fit}'
+    return _as_json(place.anchor, place.source, place.anchor, where)
 
 
 def _stored(candidate: AnchorCandidate) -> str:

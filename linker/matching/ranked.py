@@ -16,7 +16,7 @@ from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
 from linker.engine.params import MatchParams
-from linker.engine.ranking.approval import GOOD_WORDS, calibrate
+from linker.engine.ranking.approval import GOOD_WORDS
 from linker.engine.ranking.formula_score import FormulaWeights
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
@@ -29,6 +29,7 @@ from linker.matching.copies import find_copies, load_twins
 from linker.matching.eligibility import Eligible, eligible_pages, no_eligible_pages_message
 from linker.matching.finish import save_match_result
 from linker.matching.known_answers import KnownPairs, draw_known
+from linker.matching.lessons import OF_THE_PAIR, STATED, calibration_of, decisions, kind_lessons, lesson_of
 from linker.matching.page_marks import marks_of
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.ranking_sayings import FEW_AMONG_CANDIDATES
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.choice import AnchorChoice
+    from linker.engine.ranking.calibration import Calibration
     from linker.matching.replacing import StandingLinks
     from linker.matching.report_types import MatchReport
     from linker.runs.lifecycle import Progress
@@ -81,10 +83,11 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
         raise UserError(message)
     copies = find_copies(run, eligible, progress)
     decided = decisions(project)
+    lesson = lesson_of(decided)
     ranker = ranker_of(ranking)
     if not isinstance(ranker, CandidateRanker):
         raise TypeError(f"{ranking} does not rank candidates")
-    options = engine_options(params, ranking, eligible, decided)
+    options = engine_options(params, ranking, eligible, calibration_of(project, lesson, eligible))
     links = standing_links(project, params)
     loaded = with_standing(_loaded(run, model, eligible, ranking, params), links)
     marks = marks_of(loaded.site, loaded.ids) if params.is_of_whole_site else None
@@ -112,7 +115,7 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
                     other_language=ranked.other_language,
                 ),
                 ranked_why=reason,
-                approval=approval_report(options, decided),
+                approval=approval_report(options, decided, kind_lessons(lesson, decided)),
                 donors_with_text=texts,
                 copies=copies,
                 seconds=round(time.monotonic() - started, 1),
@@ -126,8 +129,8 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
     )
 
 
-def engine_options(params: MatchParams, ranking: str, eligible: Eligible, decided: NDArray[Any]) -> EngineOptions:
-    """How the engine ranks the chosen donors of a run by `ranking`; `decided`: see `decisions`."""
+def engine_options(params: MatchParams, ranking: str, eligible: Eligible, calibration: Calibration) -> EngineOptions:
+    """How the engine ranks the chosen donors of a run by `ranking`."""
     return EngineOptions(
         ranking=ranking,
         otherwise=params.without_links,
@@ -136,7 +139,7 @@ def engine_options(params: MatchParams, ranking: str, eligible: Eligible, decide
         least_score=params.floor(ranking),
         worded=params.per_donor,
         weights=_weights(params.weights),
-        calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
+        calibration=calibration,
     )
 
 
@@ -200,22 +203,6 @@ def why_of(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
     """Why a pair is suggested, and the numbers behind it."""
     why = ranked.why(place)
     return why.sentence, why.numbers | {STATED: float(ranked.uncalibrated[place])}
-
-
-STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
-
-
-def decisions(project: Project) -> NDArray[Any]:
-    """What the model stated of each suggestion that a person decided on, what the project's editors were shown, and
-    whether they approved it as it stood."""
-    return copy_out(
-        f"SELECT (evidence->>'{STATED}')::float8, probability, status <> 'rejected' AND NOT edited "
-        "FROM linker_candidateedge "
-        f"WHERE project_id = %s AND reviewed AND ({sql(APPROVED)} OR status = 'rejected') "
-        f"AND evidence ? '{STATED}' AND (status <> 'rejected' OR {OF_THE_PAIR} OR rejected_for = 'bad_anchor')",
-        [project.pk],
-        [("stated", ">f8"), ("shown", ">f8"), ("approved", "?")],
-    )
 
 
 def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
@@ -366,9 +353,6 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
     )
 
 
-# A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is
-# not proposed again, but nothing is learned from it about pairs.
-OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
 _REJECTED = f"status = 'rejected' AND NOT {freed_sql('linker_candidateedge')}"
 
 

@@ -19,6 +19,7 @@ from linker.matching.report_types import (
     AllocationReport,
     ApprovalBand,
     ApprovalReport,
+    KindLesson,
     LeftOut,
     LinkPlace,
     MatchReport,
@@ -78,7 +79,9 @@ def _without_vector(project: Project, model: EmbeddingModel) -> int:
     )
 
 
-def approval_report(options: EngineOptions, decided: NDArray[Any]) -> ApprovalReport:
+def approval_report(
+    options: EngineOptions, decided: NDArray[Any], kinds: tuple[KindLesson, ...] = ()
+) -> ApprovalReport:
     """What the probabilities come from, and how what they stated so far compares with what editors found, in BANDS.
 
     `decided`: rows of `shown`, the probability that the editors saw, and `approved`.
@@ -104,6 +107,7 @@ def approval_report(options: EngineOptions, decided: NDArray[Any]) -> ApprovalRe
         decisions=calibration.decisions,
         slope=calibration.slope,
         shift=calibration.shift,
+        kinds=kinds,
     )
 
 

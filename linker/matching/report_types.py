@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from linker.engine.params import Mode
+from linker.engine.ranking.calibration import Family
 from linker.engine.roles.policy import PageRole
 from linker.matching.eligibility import REASON_WORDS, Ineligibility, IneligibleReason
 from linker.models import Basis, Side
@@ -118,9 +119,21 @@ class ApprovalBand:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KindLesson:
+    """How far links of a kind are moved, in log-odds, after so many `decisions` on them, of which `approved` approved.
+    `code`: which of the family: the place of a role, of a source of words, or of a placement, or a category's id."""
+
+    family: Family
+    code: int
+    shift: float
+    decisions: int
+    approved: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApprovalReport:
     """What the probabilities come from: the model that ships, learned on `judged` suggestions of `sites`, moved by
-    `slope` and `shift` after `decisions` of the project's editors."""
+    `slope` and `shift` after `decisions` of the project's editors, and by the kinds of links."""
 
     version: str
     judged: int
@@ -129,6 +142,7 @@ class ApprovalReport:
     slope: float
     shift: float
     bands: tuple[ApprovalBand, ...] = ()
+    kinds: tuple[KindLesson, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

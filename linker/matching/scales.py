@@ -7,29 +7,33 @@ the suggestion, and on to what a later calibration makes of that: exactly, where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linker.matching.kept_runs import standing_run
 from linker.models import Run, RunKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from linker.models import Project
 
 LEAST = 1e-6  # a probability is stored with six digits, and has log-odds from here on
 SEEN = 0.005  # pages round a probability to whole percents: what moves less reads the same
+SEEN_SHIFT = 4 * SEEN  # in log-odds: by so much at a half
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The version of the model that ships, and `slope` and `shift` of its log-odds."""
+    """The version of the model that ships, and `slope` and `shift` of its log-odds; `kinds`: the further shifts of
+    links by their kinds."""
 
     version: str
     slope: float = 1.0
     shift: float = 0.0
+    kinds: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
     def line_to(self, other: Scale) -> tuple[float, float] | None:
         """Factor and summand that turn log-odds of this scale into those of the other; None between two models."""
@@ -42,6 +46,9 @@ class Scale:
         """Whether no probability differs between the two by as much as pages show."""
         line = self.line_to(other)
         if line is None:
+            return False
+        kinds = {*self.kinds, *other.kinds}
+        if any(abs(self.kinds.get(kind, 0.0) - other.kinds.get(kind, 0.0)) >= SEEN_SHIFT for kind in kinds):
             return False
         shares = [percent / 100 for percent in range(1, 100)]
         return all(abs(_moved(share, *line) - share) < SEEN for share in shares)
@@ -70,11 +77,15 @@ def scales(project: Project, *only: int) -> dict[int, Scale | None]:
     """The scale of each match run of the project, or of some; None where a run does not say, as one that ranked by
     similarity. One query."""
     found = Run.objects.filter(project=project, kind=RunKind.MATCH, **({"pk__in": only} if only else {}))
-    said = [f"report__approval__{name}" for name in ("version", "slope", "shift")]
+    said = [f"report__approval__{name}" for name in ("version", "slope", "shift", "kinds")]
     return {
-        pk: Scale(version, slope, shift) if version and None not in (slope, shift) else None
-        for pk, version, slope, shift in found.order_by().values_list("pk", *said)
+        pk: Scale(version, slope, shift, _shifts(kinds)) if version and None not in (slope, shift) else None
+        for pk, version, slope, shift, kinds in found.order_by().values_list("pk", *said)
     }
+
+
+def _shifts(kinds: list[dict[str, Any]] | None) -> dict[tuple[str, int], float]:
+    return {(kind["family"], kind["code"]): kind["shift"] for kind in kinds or ()}
 
 
 def rescaling(project: Project) -> Rescaling:

@@ -56,62 +56,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """How a project's editors approve beside what the shipped model expects: `slope` and `shift` of its log-odds, by
-    so many `decisions`."""
-
-    slope: float = 1.0
-    shift: float = 0.0
-    decisions: int = 0
-
-    def __call__(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What is to be expected where the model expects `probability`, float64 [m]; never falls as that rises."""
-        if not self.decisions:
-            return probability
-        return np.asarray(1 / (1 + np.exp(-(self.slope * _log_odds(probability) + self.shift))), dtype=np.float64)
-
-
-# What the slope and the shift are taken to be before there are decisions: normal, with these standard deviations. Some
-# forty decisions weigh as much as that.
-_SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.15, 0.35, 0.2
-SUREST_STATED = 0.95  # anybody rejects a link now and then: what was stated counts as no surer than this
-
-
-def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calibration:
-    """The likeliest calibration given what the shipped model `stated` of decided suggestions and whether they were
-    `approved`, [k] each: logistic (Platt's), held near the model's own by a normal prior, so that it moves smoothly."""
-    if not len(stated):
-        return Calibration()
-    x, y = _log_odds(np.clip(stated, 1 - SUREST_STATED, SUREST_STATED)), approved.astype(np.float64)
-    slope, shift = 1.0, 0.0
-    for _ in range(50):
-        expected = 1 / (1 + np.exp(-(slope * x + shift)))
-        spread = expected * (1 - expected)
-        gradient = np.array(
-            [
-                ((y - expected) * x).sum() - (slope - 1) / _SLOPE_DEVIATION**2,
-                (y - expected).sum() - shift / _SHIFT_DEVIATION**2,
-            ]
-        )
-        curvature = np.array(
-            [
-                [(spread * x * x).sum() + 1 / _SLOPE_DEVIATION**2, (spread * x).sum()],
-                [(spread * x).sum(), spread.sum() + 1 / _SHIFT_DEVIATION**2],
-            ]
-        )
-        step = np.linalg.solve(curvature, gradient)
-        slope, shift = slope + step[0], shift + step[1]
-        if np.abs(step).max() < 1e-9:
-            break
-    return Calibration(round(max(float(slope), _LEAST_SLOPE), 6), round(float(shift), 6), len(stated))
-
-
-def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    inside = np.clip(probability, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(inside / (1 - inside)), dtype=np.float64)
-
-
-@dataclass(frozen=True)
 class Approval:
     """The parts of the model, its `version`, and how many judged suggestions of how many sites it was learned on."""
 

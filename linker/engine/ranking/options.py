@@ -8,8 +8,9 @@ from linker.engine.anchors.training import AnchorOptions
 from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits
 from linker.engine.nearest.vectors import SearchOptions
-from linker.engine.ranking.approval import Approval, Calibration, shipped
+from linker.engine.ranking.approval import Approval, shipped
 from linker.engine.ranking.boosted_trees import TrainOptions
+from linker.engine.ranking.calibration import Calibration
 from linker.engine.ranking.formula_score import FormulaWeights
 
 

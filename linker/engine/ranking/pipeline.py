@@ -101,9 +101,10 @@ class Method:
 def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: Progress) -> Ranked:
     """The pairs with their probabilities and words."""
     options, scorer = method.options, method.scorer
-    words, uncalibrated = words_of(texts, scored, method.anchors, options, progress)
-    probability = np.round(options.calibration(uncalibrated), 6)
-    beside = np.round(options.calibration(options.approval.approved_beside(scored.relevance)), 6)
+    words, uncalibrated, kind = words_of(texts, scored, method.anchors, options, progress)
+    source, target = scored.pairs.source, scored.pairs.target
+    probability = np.round(options.calibration.of_links(uncalibrated, source, target, kind), 6)
+    beside = np.round(_expected_beside(scored, options), 6)
     order = np.lexsort((scored.pairs.target, -probability, scored.pairs.source))
     pairs, probability = scored.pairs.take(order), probability[order]
     return Ranked(
@@ -120,6 +121,12 @@ def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: 
         scorer=scorer,
         anchors=method.anchors,
     )
+
+
+def _expected_beside(scored: ScoredPairs, options: EngineOptions) -> NDArray[np.float64]:
+    """How likely the pairs are to be approved beside the text, float64 [m]."""
+    stated = options.approval.approved_beside(scored.relevance)
+    return options.calibration.of_links(stated, scored.pairs.source, scored.pairs.target)
 
 
 def _ranked_known(index: SiteIndex, method: Method, progress: Progress) -> Ranked:
@@ -198,7 +205,7 @@ def _score(
         found = candidates(evidence, some, taken, options.generators, barred, within=True)
         best = best_pairs(evidence, found, nearness, scorer, options)
         del found
-        value = np.round(options.calibration(options.approval.approved_beside(best.relevance)), 6)
+        value = np.round(_expected_beside(best, options), 6)
         enough = value >= options.least_score
         parts.append(best.take(enough))
         left = best.pairs.take(~enough)

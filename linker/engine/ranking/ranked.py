@@ -9,6 +9,7 @@ import numpy as np
 
 from linker.engine.anchors.choice import AnchorChoice
 from linker.engine.ranking.boosted_trees import Quality, TrainedScorer
+from linker.engine.ranking.calibration import SOURCES
 from linker.engine.ranking.reasons import REASONS, Why, why
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from linker.engine.ranking.rankers.base import Scorer
     from linker.engine.site import Site
 
-SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
 # Characters of the source's text, place in SOURCES, and how likely the words are all right.
 WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
 

@@ -10,8 +10,9 @@ from linker.engine.anchors.choice import anchor_choices, span_finder
 from linker.engine.anchors.training import AnchorRanker
 from linker.engine.arrays.disk import to_memmap
 from linker.engine.ranking.approval import GOOD_WORDS
+from linker.engine.ranking.calibration import BESIDE, SOURCES
 from linker.engine.ranking.choose import allocation_scores, rank_by_source
-from linker.engine.ranking.ranked import SOURCES, WORDING, Words
+from linker.engine.ranking.ranked import WORDING, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,13 +34,17 @@ def words_of(
     anchors: AnchorRanker | None,
     options: EngineOptions,
     progress: Progress,
-) -> tuple[Words, NDArray[np.float64]]:
-    """Words for the `options.worded` pairs of each source that come first by `allocation_scores`, and how likely each
-    pair is to be approved at its best, float64 [m], not yet calibrated to the project. `anchors`: the choice of words
-    that was learned from the site, None where there was none."""
-    approval, pairs, relevance = options.approval, scored.pairs, scored.relevance
+) -> tuple[Words, NDArray[np.float64], NDArray[np.int8]]:
+    """Words for the `options.worded` pairs of each source that come first by `allocation_scores`; how likely each pair
+    is to be approved at its best, float64 [m], not yet calibrated to the project; and the place of these words among
+    SOURCES, or BESIDE, int8 [m]. `anchors`: the choice of words that was learned from the site, None where there was
+    none."""
+    approval, calibration = options.approval, options.calibration
+    pairs, relevance = scored.pairs, scored.relevance
     probability = approval.approved_beside(relevance)
-    rank = rank_by_source(pairs, allocation_scores(pairs, probability, scored.base))
+    kind = np.full(len(pairs), BESIDE, dtype=np.int8)
+    expected = calibration.of_links(probability, pairs.source, pairs.target)
+    rank = rank_by_source(pairs, allocation_scores(pairs, expected, scored.base))
     worded = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.source] > 0))
     finder = span_finder(evidence, anchors) if len(worded) else None
     count = np.zeros(len(pairs), dtype=np.int8)
@@ -55,16 +60,25 @@ def words_of(
         row_of = np.repeat(np.arange(len(some)), [len(mine) for mine in choices])
         pair = some[row_of]
         likely = approval.approved_in_text(relevance[pair], rows["good"].astype(np.float64))
-        rows["good"] = np.minimum(likely / np.maximum(probability[pair], 1e-6), 1)
-        usable = rows["good"] >= GOOD_WORDS
-        in_text = np.zeros(len(some))
-        np.maximum.at(in_text, row_of[usable], likely[usable])
+        beside = probability[pair]
+        moved = calibration.by_words(likely, rows["source"]) / calibration.by_words(beside, BESIDE)
+        rows["good"] = np.minimum(likely / np.maximum(beside, 1e-6), 1) * moved
         worth_keeping = rows["good"] >= WORTH_PICKING
         count[some] = np.bincount(row_of[worth_keeping], minlength=len(some))
         kept.append(rows[worth_keeping])
-        probability[some] = np.where(in_text > 0, in_text, probability[some])
+        usable = np.flatnonzero(rows["good"] >= GOOD_WORDS)
+        best = usable[
+            _best_of_pairs(row_of[usable], likely[usable] * calibration.by_words(likely, rows["source"])[usable])
+        ]
+        probability[pair[best]], kind[pair[best]] = likely[best], rows["source"][best]
     first = np.cumsum(count, dtype=np.int64) - count
-    return Words(first, count, to_memmap(np.concatenate(kept))), probability
+    return Words(first, count, to_memmap(np.concatenate(kept))), probability, kind
+
+
+def _best_of_pairs(pair: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The position of the first row of the highest value of each pair; of rows [k]."""
+    order = np.lexsort((-value, pair))
+    return order[np.flatnonzero(np.concatenate([[True], pair[order][1:] != pair[order][:-1]])[: len(order)])]
 
 
 def _by_source(source: NDArray[np.int64], most: int) -> Iterator[slice]:

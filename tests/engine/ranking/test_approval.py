@@ -24,14 +24,13 @@ from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import (
     PAIR_FEATURES,
     SHIPPED,
-    Calibration,
     Curve,
     bits,
-    calibrate,
     log_odds_shift,
     shipped,
 )
 from linker.engine.ranking.boosted_trees import TrainOptions
+from linker.engine.ranking.calibration import Calibration, calibrate
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site

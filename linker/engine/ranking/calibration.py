@@ -1,0 +1,190 @@
+"""How a project's editors approve beside what the shipped model expects, by what kind of link it is.
+
+A rejection is seldom about all links: it is about links to lists, from one section, or on words of one source. So the
+log-odds of the model are moved by kind, each kind as far as the decisions on it say, held near nothing by a normal
+prior (partial pooling); what moves all links at once is held nearer still. A kind that nobody decided on stays where
+the model that ships puts it, but for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+# Where words of a text come from; a link of no such words stands beside the text.
+SOURCES = ("anchor", "title", "h1", "url", "text")
+BESIDE = len(SOURCES)
+
+
+class Family(StrEnum):
+    """In what links of one kind are alike."""
+
+    GIVER = "giver"  # the role of the page that gives the link
+    RECEIVER = "receiver"  # that of the page that receives it
+    FROM = "from"  # the top category of the page that gives it
+    TO = "to"  # that of the page that receives it
+    PLACE = "place"  # in the text, or beside it
+    WORDS = "words"  # where the words of the text come from
+
+
+OF_WORDS = (Family.PLACE, Family.WORDS)
+# What shifts and the slope are taken to be before there are decisions: normal, with these standard deviations. Chosen
+# by halving the judged suggestions of each site of bench/panel: see docs/approval.md.
+_SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.1, 0.2, 0.2
+DEVIATIONS = {
+    Family.GIVER: 0.5,
+    Family.RECEIVER: 0.5,
+    Family.FROM: 0.3,
+    Family.TO: 0.3,
+    Family.PLACE: 0.35,
+    Family.WORDS: 0.35,
+}
+SUREST_STATED = 0.95  # anybody rejects a link now and then: what was stated counts as no surer than this
+LEAST_DECISIONS = 3  # on a kind, for it to move
+MOST_KINDS = 60  # of a family: those with the most decisions
+_AT_A_TIME = 10_000  # decisions
+
+Kind = tuple[Family, int]
+
+
+@dataclass(frozen=True)
+class PageShifts:
+    """How far pages move links by their roles and sections, in log-odds, float64 [n] each: those that they give, and
+    those that they receive."""
+
+    giving: NDArray[np.float64]
+    receiving: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """`slope` and `shift` of the shipped model's log-odds by so many `decisions`; beside that, how far `pages` move
+    their links, and `words` the links on words of each of SOURCES and, last, those beside the text."""
+
+    slope: float = 1.0
+    shift: float = 0.0
+    decisions: int = 0
+    pages: PageShifts | None = None
+    words: tuple[float, ...] = (0.0,) * (BESIDE + 1)
+
+    def __call__(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What is to be expected where the model expects `probability`, float64 [m], of links of no kind in
+        particular; never falls as that rises."""
+        if not self.decisions:
+            return probability
+        return _chance(self.slope * log_odds(probability) + self.shift)
+
+    def of_links(
+        self,
+        probability: NDArray[np.float64],
+        source: NDArray[np.int64],
+        target: NDArray[np.int64],
+        words: NDArray[np.int8] | int = BESIDE,
+    ) -> NDArray[np.float64]:
+        """The same of links between pages at these positions, [m] each; `words`: the places of theirs among SOURCES,
+        or BESIDE."""
+        if not self.decisions:
+            return probability
+        moved = self.slope * log_odds(probability) + self.shift + np.array(self.words)[words]
+        if self.pages is not None:
+            moved += self.pages.giving[source] + self.pages.receiving[target]
+        return _chance(moved)
+
+    def by_words(self, probability: NDArray[np.float64], words: NDArray[np.int8] | int) -> NDArray[np.float64]:
+        """How many times as likely as the model expects a link is to be approved for where its words come from."""
+        if not any(self.words):
+            return np.ones(len(probability))
+        return _chance(log_odds(probability) + np.array(self.words)[words]) / np.maximum(probability, 1e-6)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What decisions teach: `slope` and `shift` for all links, and `shifts` by kind, in log-odds."""
+
+    slope: float
+    shift: float
+    decisions: int
+    shifts: Mapping[Kind, float]
+
+    def words(self) -> tuple[float, ...]:
+        """As Calibration has it. Places are 0 beside the text and 1 in it."""
+        beside, inside = (self.shifts.get((Family.PLACE, place), 0.0) for place in (0, 1))
+        return (*(inside + self.shifts.get((Family.WORDS, place), 0.0) for place in range(BESIDE)), beside)
+
+
+def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calibration:
+    """The likeliest calibration given what the shipped model `stated` of decided suggestions and whether they were
+    `approved`, [k] each, where nothing is known of their kinds."""
+    lesson = learn(stated, approved, {}, np.ones(len(stated), dtype=np.bool_))
+    return Calibration(lesson.slope, lesson.shift, lesson.decisions)
+
+
+def learn(
+    stated: NDArray[np.float64],
+    approved: NDArray[np.bool_],
+    kinds: Mapping[Family, NDArray[np.int64]],
+    of_pair: NDArray[np.bool_],
+) -> Lesson:
+    """What decisions [k] teach, given what the shipped model `stated` of the suggestions and whether they were
+    `approved`. `kinds`: which of each family they are, -1 for none; `of_pair`: whether a decision speaks of the pair:
+    one that does not moves the kinds OF_WORDS alone.
+
+    Logistic, with a normal prior on each number. Memory does not grow with the decisions."""
+    known = [kind for family, codes in kinds.items() for kind in _learned(family, codes)]
+    if not len(stated):
+        return Lesson(1.0, 0.0, 0, {})
+    x, y = log_odds(np.clip(stated, 1 - SUREST_STATED, SUREST_STATED)), approved.astype(np.float64)
+    deviations = [_SLOPE_DEVIATION, _SHIFT_DEVIATION, *(DEVIATIONS[family] for family, _ in known)]
+    precision = 1 / np.array(deviations) ** 2
+    found = np.zeros(len(precision))  # the slope less 1, the shift, and those of the kinds
+    for _ in range(50):
+        gradient, curvature = -precision * found, np.diag(precision)
+        for first in range(0, len(x), _AT_A_TIME):
+            part = slice(first, first + _AT_A_TIME)
+            table = _table(x[part], {family: codes[part] for family, codes in kinds.items()}, of_pair[part], known)
+            expected = _chance(x[part] + table @ found)
+            gradient += table.T @ (y[part] - expected)
+            curvature += (table.T * (expected * (1 - expected))) @ table
+        step = np.linalg.solve(curvature, gradient)
+        found += step
+        if np.abs(step).max() < 1e-9:
+            break
+    slope, shift, *shifts = np.round(found, 6).tolist()
+    return Lesson(round(max(1 + slope, _LEAST_SLOPE), 6), shift, len(stated), dict(zip(known, shifts, strict=True)))
+
+
+def _learned(family: Family, codes: NDArray[np.int64]) -> list[Kind]:
+    """The kinds of a family on which there are decisions enough, of MOST_KINDS at most."""
+    code, count = np.unique(codes[codes >= 0], return_counts=True)
+    order = np.lexsort((code, -count))[:MOST_KINDS]
+    return [(family, int(code[place])) for place in sorted(order) if count[place] >= LEAST_DECISIONS]
+
+
+def _table(
+    x: NDArray[np.float64],
+    kinds: Mapping[Family, NDArray[np.int64]],
+    of_pair: NDArray[np.bool_],
+    known: Sequence[Kind],
+) -> NDArray[np.float64]:
+    """What each number to be learned counts for in each decision, [k, 2 + kinds]."""
+    columns = [np.where(of_pair, x, 0.0), of_pair.astype(np.float64)]
+    for family, code in known:
+        counts = kinds[family] == code
+        columns.append((counts if family in OF_WORDS else counts & of_pair).astype(np.float64))
+    return np.column_stack(columns)
+
+
+def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    inside = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inside / (1 - inside)), dtype=np.float64)
+
+
+def _chance(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-np.clip(value, -30, 30))), dtype=np.float64)

@@ -1,0 +1,60 @@
+"""What an editor decides of one kind of link moves that kind, and hardly the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linker.engine.ranking.calibration import BESIDE, SOURCES, Calibration, Family, PageShifts, learn
+
+BOUND = 0.75  # from where suggestions are shown
+HUB, ARTICLE = 1, 2
+TITLE = SOURCES.index("title")
+
+
+def shown(links: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the model states of links that are shown, and whether each leads to a hub: one in eight does."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(BOUND, 0.97, links), rng.random(links) < 0.12
+
+
+def test_links_stay_that_have_nothing_in_common_with_what_a_careful_editor_rejects() -> None:
+    stated, is_hub = shown(80, seed=1)
+    approved = ~is_hub & (np.arange(80) % 12 != 0)
+    lesson = learn(stated, approved, {Family.RECEIVER: np.where(is_hub, HUB, ARTICLE)}, np.ones(80, dtype=bool))
+    receiving = np.array([lesson.shifts[Family.RECEIVER, HUB], lesson.shifts[Family.RECEIVER, ARTICLE]])
+    moved = Calibration(lesson.slope, lesson.shift, 80, PageShifts(np.zeros(2), receiving))
+
+    others, to_hub = shown(600, seed=2)
+    now = moved.of_links(others, np.zeros(600, dtype=int), np.where(to_hub, 0, 1))
+    assert (now >= BOUND).mean() >= 0.8
+    assert (now[to_hub] >= BOUND).mean() < 0.5
+
+
+def test_a_kind_that_nobody_decided_on_stays_where_it_was() -> None:
+    kinds = {Family.TO: np.full(15, 7)}
+    lesson = learn(np.full(15, 0.85), np.zeros(15, dtype=bool), kinds, np.ones(15, dtype=bool))
+    assert lesson.shifts[Family.TO, 7] < -0.4
+    assert list(lesson.shifts) == [(Family.TO, 7)]
+    assert lesson.shift > -0.45
+
+
+def test_two_decisions_on_a_kind_are_too_few_to_move_it() -> None:
+    lesson = learn(np.full(2, 0.85), np.zeros(2, dtype=bool), {Family.TO: np.full(2, 7)}, np.ones(2, dtype=bool))
+    assert lesson.shifts == {}
+
+
+def test_rejected_words_move_words_of_that_source_and_no_pair() -> None:
+    kinds = {Family.TO: np.full(12, 7), Family.WORDS: np.full(12, TITLE), Family.PLACE: np.ones(12, dtype=int)}
+    lesson = learn(np.full(12, 0.9), np.zeros(12, dtype=bool), kinds, np.zeros(12, dtype=bool))
+    assert (lesson.slope, lesson.shift, lesson.shifts[Family.TO, 7]) == (1, 0, 0)
+    words = lesson.words()
+    assert words[TITLE] < words[SOURCES.index("anchor")] < words[BESIDE] == 0
+
+
+def test_many_decisions_are_read_in_parts_and_teach_the_same() -> None:
+    rng = np.random.default_rng(3)
+    stated, approved = rng.uniform(0.2, 0.9, 25_000), rng.random(25_000) < 0.5
+    kinds = {Family.FROM: rng.integers(0, 200, 25_000)}
+    lesson = learn(stated, approved, kinds, np.ones(25_000, dtype=bool))
+    assert len(lesson.shifts) == 60
+    assert max(map(abs, lesson.shifts.values())) < 0.5

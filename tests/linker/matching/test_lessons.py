@@ -1,0 +1,97 @@
+"""What editors decide moves the probabilities of links of that kind, and the queue does not collapse."""
+
+from __future__ import annotations
+
+import pytest
+
+from linker.engine.ranking.calibration import SOURCES, Family
+from linker.matching.changes_run import run_changes
+from linker.matching.changes_start import start_changes
+from linker.matching.kept_runs import standing_run
+from linker.matching.lessons import ROLES, decisions, kept_lesson, lesson_of
+from linker.matching.report_types import MatchReport
+from linker.models import CandidateEdge, ExclusionRule, Page, Project, Run, Side
+from linker.models.querysets import OPEN, TO_REVIEW
+from tests.guides import guides_once, match, matched_once, site
+from tests.guides import matched_project as project
+
+pytestmark = pytest.mark.django_db
+__all__ = ["guides_once", "matched_once", "project", "site"]
+
+HUBS = 20  # every sixth guide to begin with, as if they were lists
+
+
+def make_hubs(project: Project) -> set[int]:
+    hubs = set(project.pages.order_by("pk").values_list("pk", flat=True)[: HUBS * 6 : 6])
+    Page.objects.filter(pk__in=hubs).update(role="hub")
+    return hubs
+
+
+def decide(edge: CandidateEdge, *, accept: bool, reason: str = "irrelevant") -> None:
+    status = "accepted" if accept else "rejected"
+    CandidateEdge.objects.filter(pk=edge.pk).update(status=status, reviewed=True, rejected_for="" if accept else reason)
+
+
+def shown(project: Project) -> dict[tuple[int, int], CandidateEdge]:
+    return {(edge.source_id, edge.target_id): edge for edge in project.edges.filter(TO_REVIEW).order_by("-score", "id")}
+
+
+def decide_80(project: Project, hubs: set[int]) -> set[tuple[int, int]]:
+    """A careful editor's first 80 cards: no link to a hub, and eleven in twelve of the others."""
+    for number, edge in enumerate(list(shown(project).values())[:80]):
+        decide(edge, accept=edge.target_id not in hubs and number % 12 != 0)
+    return set(shown(project))
+
+
+def test_after_80_decisions_the_queue_still_shows_what_the_editor_had_nothing_against(project, site):
+    hubs = make_hubs(project)
+    waiting = decide_80(project, hubs)
+    assert len(waiting) > 40
+    run = match(project)
+    others = {pair for pair in waiting if pair[1] not in hubs}
+    assert len(others & set(shown(project))) >= 0.8 * len(others)
+    kinds = {(kind.family, kind.code): kind for kind in MatchReport.from_json(run.report).approval.kinds}
+    hub = kinds[Family.RECEIVER, ROLES.index("hub")]
+    assert hub.approved == 0 < hub.decisions
+    assert hub.shift < -0.4
+
+
+def test_decisions_on_pages_that_may_receive_no_links_by_now_teach_nothing(project, site):
+    hubs = make_hubs(project)
+    decide_80(project, hubs)
+    of_hubs = {row["target"] for row in decisions(project)} & hubs
+    assert of_hubs
+    excluded = min(of_hubs)
+    ExclusionRule.objects.create(project=project, pattern=f"{Page.objects.get(pk=excluded).url}$", side=Side.ACCEPTOR)
+    assert {row["target"] for row in decisions(project)} & hubs == of_hubs - {excluded}
+    Page.objects.filter(pk__in=hubs).update(role="utility")
+    assert not {row["target"] for row in decisions(project)} & hubs
+
+
+def test_poor_anchors_move_words_and_no_pair(project, site):
+    source = (
+        project.edges.filter(OPEN, span_start__isnull=False)
+        .order_by("-score")
+        .values_list("anchor_source", flat=True)[0]
+    )
+    for edge in project.edges.filter(OPEN, span_start__isnull=False, anchor_source=source).order_by("-score")[:12]:
+        decide(edge, accept=False, reason="bad_anchor")
+    lesson = lesson_of(decisions(project))
+    assert lesson.shift == 0
+    assert lesson.shifts[Family.WORDS, SOURCES.index(source)] < 0
+    assert all(shift == 0 for (family, _), shift in lesson.shifts.items() if family in (Family.TO, Family.FROM))
+
+
+def test_a_match_of_what_changed_stays_on_the_scale_of_the_standing_run(project, site):
+    pages, _ = site
+    for edge in project.edges.filter(OPEN).order_by("-score", "id")[:40]:
+        decide(edge, accept=False)
+    Page.objects.filter(pk=pages[3].pk).update(body=f"{pages[3].body}\nA new end.")
+    run = start_changes(project, to_queue=False)
+    Run.objects.filter(pk=run.pk).update(status="running")
+    assert run_changes(run).donors
+    anew = [edge for edge in project.edges.filter(OPEN, source=pages[3]) if edge.evidence["stated"] > 0]
+    assert anew
+    beside = [edge for edge in anew if edge.span_start is None]
+    assert all(edge.probability == pytest.approx(edge.evidence["stated"], abs=1e-6) for edge in beside)
+    assert kept_lesson(MatchReport.from_json(standing_run(project).report).approval).decisions == 0
