@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from bench.trees import REPRODUCIBLE
 from linker.engine.anchors.features import SPAN_FEATURES, WORD_FEATURES
+from linker.engine.anchors.ownership import owned, ownership_shift
 from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, log_odds_shift
 
 HERE = Path(__file__).parent
@@ -164,7 +165,8 @@ def held_out(rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
         some = np.array([n for n in mine if has_words(rows[n])], dtype=np.int64)
         if len(some):
             quick = linked_spans([one])
-            of_words[some] = raw(wording(others, quick), worded([rows[n] for n in some], quick))
+            table = worded([rows[n] for n in some], quick)
+            of_words[some] = raw(wording(others, quick), table) + ownership_shift(owned(table))
     return of_pair, of_words
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
+from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
 from linker.engine.anchors.tokenized import SpanReader
 from linker.engine.arrays.ranges import ranks_within
-from linker.engine.text.generic import is_generic
+from linker.engine.text.generic import is_generic, only_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,22 +73,29 @@ def anchor_choices(
     spans with the same words the best is kept. `finder`, from `span_finder`, saves making it again.
     """
     finder = finder or span_finder(evidence, ranker)
-    generic = cache(is_generic)
+    generic, points = cache(is_generic), cache(only_points)
     choices: list[list[AnchorChoice]] = [[] for _ in range(len(source))]
     blocks = text_blocks(finder.reader, np.unique(source))
     for pair, texts, every in spans_of_pairs(finder, blocks, source, target):
+        every = every.take(np.flatnonzero(~borrowed(every.features)))
         quick = ranker.score(every.features, QUICK) if ranker else approval.linked_elsewhere(every.features)
         found = every.take(_best(every.pair, quick, every.first, 2 * most))
+        another = names_another(finder, texts, target[pair[found.pair]], found.first, found.last)
+        found = found.take(np.flatnonzero(~another))
         own = ranker.score(found.features) if ranker else approval.linked_elsewhere(found.features)
         context = in_context(finder, texts, target[pair], found)
-        likely = approval.good_words(word_table(found.features, context, own))
+        table = word_table(found.features, context, own)
+        is_owned = owned(table)
+        # What holds the target's own words is no worse for its other words than the trees say.
+        holding = holds_owned(found, is_owned) & ~is_owned
+        likely = approval.good_words(table) + ownership_shift(holding)
         wordings = _Wordings(evidence.index.site, texts, found, likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]
             choice = wordings.choice(place) if len(mine) < most else None
             if choice is None or any(other.text.lower() == choice.text.lower() for other in mine):
                 continue
-            if not generic(choice.text, wordings.language(place)):
+            if not generic(choice.text, wordings.language(place)) and not points(choice.text, wordings.language(place)):
                 mine.append(choice)
     return choices
 

@@ -34,9 +34,10 @@ _MARKS = {
 class SpanReader:
     """Reads texts of a site, with what is known of the words of its vocabulary once all texts have been read.
 
-    `is_word`, `is_stop`, `has_digit` bool, `kinds` int8 [vocabulary]: kind of a punctuation mark, 0 for anything
-    else; `marks`: numbers of the marks that a phrase is trimmed of; `phrases` uint64 [phrases]: hashes of the site's
-    phrases. `terms`: stems from this number on are in no matrix of the index.
+    `is_word`, `is_stop`, `has_digit` bool, `numbers` int16 (see `Vocabulary.number_values`), `kinds` int8
+    [vocabulary]: kind of a punctuation mark, 0 for anything else; `marks`: numbers of the marks that a phrase is
+    trimmed of; `phrases` uint64 [phrases]: hashes of the site's phrases. `terms`: stems from this number on are in no
+    matrix of the index.
     """
 
     def __init__(self, index: TextIndex) -> None:
@@ -45,6 +46,7 @@ class SpanReader:
         tokens = vocabulary.read(index.phrase_text, [""] * len(index.phrase_text))
         self.is_word, self.is_stop = vocabulary.word_mask(), vocabulary.stop_mask(index.site.languages)
         self.has_digit = vocabulary.number_mask()
+        self.numbers = vocabulary.number_values()
         self.marks = vocabulary.numbers(TRIM)
         self.kinds = np.zeros(len(vocabulary), dtype=np.int8)
         for kind, marks in _MARKS.items():
@@ -65,7 +67,8 @@ class TokenizedTexts:
 
     `rows`: the page's place among those read; `line_first`, `line_last`, `clause_first`, `clause_last`: tokens of the
     line and of the clause that hold the token, the last one excluded; `begins`, `ends`: whether a link may begin or end
-    with it; `start`, `stop`: its place in the folded text, in characters; `capital`: whether it begins in upper case.
+    with it; `start`, `stop`: its place in the folded text, in characters; `capital`: whether it begins in upper case;
+    `is_number`: whether it has a digit; `is_break`: a line break.
     """
 
     def __init__(self, reader: SpanReader, pages: NDArray[np.int64]) -> None:
@@ -79,7 +82,9 @@ class TokenizedTexts:
         self.is_word, self.is_stop = reader.is_word[self.words], reader.is_stop[self.words]
         self.is_content = self.is_word & ~self.is_stop & (self.stems < reader.terms)
         self.is_mark = np.isin(self.words, reader.marks)
-        line_break, kinds = self.words == 0, reader.kinds[self.words]
+        self.is_number = reader.has_digit[self.words]
+        self.is_break = self.words == 0
+        line_break, kinds = self.is_break, reader.kinds[self.words]
         gap = self._gaps(line_break)
         self._mark_boundaries(kinds, gap, line_break)
         self.line_first, self.line_last = _runs(line_break, line_break)

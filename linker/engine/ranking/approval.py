@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.engine.anchors.features import WORD_FEATURES
+from linker.engine.anchors.ownership import owned, ownership_shift
 from linker.engine.lightgbm_alone import lightgbm
 from linker.engine.ranking.features import FEATURES
 
@@ -74,7 +75,7 @@ class Approval:
 
     def good_words(self, words: NDArray[np.float32]) -> NDArray[np.float64]:
         """Log-odds that words are all right in a link to a relevant target; `words` [m, len(WORD_FEATURES)]."""
-        return _read(self.words, words)
+        return _read(self.words, words) + ownership_shift(owned(words))
 
     def linked_elsewhere(self, spans: NDArray[np.float32]) -> NDArray[np.float64]:
         """How likely editors of other sites are to link such words: for sites without a choice of words of their own;

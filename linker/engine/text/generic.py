@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from linker.engine.text.clean import clean, has_word
 from linker.engine.text.fold import fold
-from linker.engine.text.words import GENERIC_PHRASES, STOP_WORDS
+from linker.engine.text.words import GENERIC_PHRASES, POINTING_WORDS, STOP_WORDS
 
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|tel:)\S*|[^\s@]+@[^\s@]+\.[^\s@.]+")
 _HOST_WITH_PATH = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|net|info|edu|gov|io|co|eu|[a-z]{2})(?::\d+)?/\S*")
@@ -66,3 +66,20 @@ def is_generic(text: str, language: str = "", banned: Iterable[str] = ()) -> boo
     if words in stop_words(language) or words in _phrases(language):
         return True
     return any(words == bare(clean(phrase)) for phrase in banned)
+
+
+def only_points(text: str, language: str = "") -> bool:
+    """Whether words of a text point at a page and do not say which: "our last post", "the latest release", "guides".
+
+    That is: every word is a function word of the language or one that points, English ones everywhere. As the name of
+    a page such words may stand beside a text.
+    """
+    language = primary_language(language)
+    return all(word in stop_words(language) or word in _pointing(language) for word in bare(clean(text)).split())
+
+
+@cache
+def _pointing(language: str) -> frozenset[str]:
+    """Folded words that point, of a primary language and of English; of all of them if it is unknown."""
+    languages = {language, "en"} if language in POINTING_WORDS else set(POINTING_WORDS)
+    return frozenset(fold(word) for key in languages for word in POINTING_WORDS[key].split())

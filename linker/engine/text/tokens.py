@@ -6,6 +6,7 @@ a line break. Tokens are compared folded (`linker.engine.text.fold`) or, more lo
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_TEXT = 1_000_000  # characters of one text that are read
+A_NUMBER = 1  # stands for a word with a digit that is no year
+_YEAR = re.compile(r"(?:1[0-9]|20|21)[0-9]{2}", re.ASCII)
 BATCH = 2**16  # characters read together: what is made of them stays in a core's cache
 
 
@@ -76,6 +79,10 @@ class Vocabulary:
     def number_mask(self) -> NDArray[np.bool_]:
         """Whether each number stands for a word with a digit in it, bool [len(self)]."""
         return np.array([any(map(str.isdigit, word)) for word in self._word], dtype=bool)
+
+    def number_values(self) -> NDArray[np.int16]:
+        """Of words that are years those, A_NUMBER for other words with a digit in them, 0 for all else, [len(self)]."""
+        return np.array([_number_value(word) for word in self._word], dtype=np.int16)
 
     def stop_mask(self, languages: Iterable[str]) -> NDArray[np.bool_]:
         """Whether each number stands for a function word of one of the languages, bool [len(self)]."""
@@ -166,3 +173,9 @@ def _token_bounds(kind: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[n
     end[-1:] |= in_word[-1:]
     end[:-1] |= in_word[:-1] & ~in_word[1:]
     return np.flatnonzero(start), np.flatnonzero(end) + 1
+
+
+def _number_value(word: str) -> int:
+    if not any(map(str.isdigit, word)):
+        return 0
+    return int(word) if _YEAR.fullmatch(word) else A_NUMBER

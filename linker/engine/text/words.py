@@ -127,6 +127,49 @@ GENERIC_PHRASES: dict[str, str] = {
         índice; introdução; conclusão; veja também; ver também; descrição; aviso legal""",
 }
 
+# Words that point at a page from where they stand and mean another one elsewhere: what it is, and which one it is.
+POINTING_WORDS: dict[str, str] = {
+    "en": """post posts article articles entry entries blog page pages guide guides piece story stories release releases
+        version versions announcement announcements announced news update updates report reports reported newsletter
+        website site link links list lists section sections part parts chapter chapters episode episodes series
+        example examples details information info documentation docs wiki screenshot screenshots video videos
+        interview interviews tutorial tutorials introduction overview summary last latest recent recently previous
+        previously earlier next new newest first second third upcoming current original official full complete
+        following preceding above mentioned wrote written published read see said here there the this that our my in""",
+    "fr": """article articles billet billets publication publications page pages guide guides annonce annonces annoncé
+        annoncée version versions communiqué actualité actualités nouvelle nouvelles site lien liens liste partie
+        section chapitre épisode série exemple exemples détails information informations documentation vidéo entretien
+        dernier dernière derniers dernières récent récente précédent précédente premier première prochain prochaine
+        nouveau original officiel officielle complet complète suivant suivante lire voir dit écrit publié publiée""",
+    "de": """beitrag beiträge artikel eintrag blog blogbeitrag seite seiten anleitung anleitungen ankündigung
+        ankündigungen angekündigt veröffentlichung veröffentlichungen veröffentlicht freigabe version versionen meldung
+        meldungen nachricht nachrichten neuigkeiten bericht berichte berichtet berichteten newsletter webseite website
+        link links liste abschnitt teil teile kapitel folge serie beispiel beispiele details information informationen
+        dokumentation wiki bildschirmfotos video videos interview interviews einführung übersicht letzter letzte letzten
+        letztes neueste neuesten neuester neuestes aktuelle aktuellen aktueller vorherige vorherigen vorige vorigen
+        frühere früheren nächste nächsten neue neuen erste ersten zweite zweiten offizielle offiziellen vollständige
+        vollständigen folgende folgenden oben genannt erwähnt geschrieben gesagt lesen siehe""",
+    "es": """artículo artículos entrada entradas publicación publicaciones página páginas guía guías anuncio anuncios
+        anunciado versión versiones lanzamiento noticia noticias informe informes sitio enlace enlaces lista parte
+        sección capítulo episodio serie ejemplo ejemplos detalles información documentación vídeo entrevista último
+        última últimos últimas reciente recientes anterior anteriores primero primera próximo próxima nuevo nueva
+        original oficial completo completa siguiente leer ver dicho escrito publicado publicada""",
+    "it": """articolo articoli post pubblicazione pubblicazioni pagina pagine guida guide annuncio annunci annunciato
+        versione versioni rilascio notizia notizie rapporto sito link elenco parte sezione capitolo episodio serie
+        esempio esempi dettagli informazioni documentazione video intervista ultimo ultima ultimi ultime recente recenti
+        precedente precedenti primo prima prossimo prossima nuovo nuova originale ufficiale completo completa seguente
+        leggere vedere detto scritto pubblicato pubblicata""",
+    "nl": """bericht berichten artikel artikelen blog pagina pagina's handleiding handleidingen aankondiging
+        aangekondigd uitgave versie versies nieuws verslag site link links lijst deel sectie hoofdstuk aflevering serie
+        voorbeeld voorbeelden details informatie documentatie video interview laatste nieuwste recente vorige eerdere
+        volgende nieuwe eerste tweede officiële volledige genoemd geschreven gepubliceerd lezen zien""",
+    "pt": """artigo artigos postagem postagens publicação publicações página páginas guia guias anúncio anúncios
+        anunciado versão versões lançamento notícia notícias relatório site link links lista parte seção secção capítulo
+        episódio série exemplo exemplos detalhes informação informações documentação vídeo entrevista último última
+        últimos últimas recente recentes anterior anteriores primeiro primeira próximo próxima novo nova original
+        oficial completo completa seguinte ler ver dito escrito publicado publicada""",
+}
+
 # Words before a full stop that does not end a sentence. Single letters (initials, "U.S.", "z. B.") never end one.
 ABBREVIATIONS = """mr mrs ms dr prof st sr jr sra no nos nr vs etc approx fig figs eq vol ch sec inc ltd corp co dept
     gov e.g i.e cf al ca resp bzw usw evtl ggf inkl zzgl str mme mlle env av art bd ex p.ex pp ed eds núm pág tel ej ee

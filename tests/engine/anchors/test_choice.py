@@ -194,8 +194,14 @@ def test_a_ranked_site_offers_words_for_its_pairs() -> None:
     ranked = rank_site(site, EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=OPTIONS))
     places = np.arange(len(ranked))
     choices = ranked.anchor_choices(places)
-    assert sum(map(bool, choices)) > len(site)
-    source = ranked.pairs.source.tolist()
+    source, target = ranked.pairs.source.tolist(), ranked.pairs.target.tolist()
+    named = [
+        mine
+        for page, other, mine in zip(source, target, choices, strict=True)
+        if f"read {site.h1s[other]} safety" in site.bodies[page]
+    ]
+    assert len(named) > 40
+    assert all(named)
     for page, mine in zip(source, choices, strict=True):
         assert [choice.weight for choice in mine] == sorted((choice.weight for choice in mine), reverse=True)
         assert all(site.bodies[page][choice.start : choice.end] == choice.text for choice in mine)
