@@ -162,7 +162,7 @@ _FACTS = f"""
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
     left(p.body, %(read)s),
     octet_length(p.body), p.word_count, p.outlinks + coalesce(l.named, 0), p.inlinks,
-    coalesce(l.said, 0), coalesce(l.menus, 0),
+    coalesce(l.said, 0), coalesce(l.menus, 0), coalesce(l.named, 0),
     coalesce(p.category_id, 0), NOT p.indexable AND p.indexability_status = %(calendar)s
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
 WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
@@ -233,7 +233,8 @@ def _count_links(project: Project) -> tuple[int, int]:
 
 
 def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int) -> PageFacts:
-    url, title, h1, language, text, size, counted, out, links_in, said, menus, category, is_of_calendar = row[5:]
+    url, title, h1, language, text, size, counted, out, links_in, said, menus, *rest = row[5:]
+    listed, category, is_of_calendar = rest
     if text and len(text) < READ:
         words: int | None = len(text.split())
     else:
@@ -249,6 +250,7 @@ def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int
         link_share=min(1.0, said / size) if size else 0.0,
         links_in=links_in,
         menu_share=menus / pages if pages else 0.0,
+        listed=listed,
         is_of_calendar=is_of_calendar,
         below=max(below, in_categories[category].get(plain(h1 or title), 0) if category in in_categories else below),
     )

@@ -25,6 +25,7 @@ LEADS, SENTENCES = 0.04, 0.3  # of the pages that have the same words around a l
 LABELS = 0.3  # the same for words in a cell or term of their own
 AT_EDGES = 0.8  # of the times that such words stand: before the text or after it
 FEWEST_PAGES = 3
+LABEL = 40  # characters of what may stand above a list
 LETTERS_BESIDE, PART_BESIDE = 12, 0.2  # letters that a block that names a page may have beside its links
 TEASER = 400  # characters of a page's first words below its name
 FEWEST_NAMED = 3  # pages that a list names in one way

@@ -64,7 +64,9 @@ def find_main_text(page: Outline, template: SiteTemplate | None) -> MainText:
     weights = [0.0 if block.key in repeated_keys else weigh(block) for block in page.blocks]
     zones = _zones(page, page.sums(weights))
     if template is not None and template.boxes:
-        zones = _with_boxes(page, zones, template)
+        beside = _with_boxes(page, zones, template)
+        if _has_text(page, beside, repeated):
+            zones = beside  # a page that has nothing else is a list of what stands in such boxes elsewhere
     weights = [0.0 if zones[block.element] else weight for block, weight in zip(page.blocks, weights, strict=True)]
     root = _root(page, page.sums(weights), zones, template)
     left_out = _left_out(page, root, zones, template)
@@ -111,6 +113,12 @@ def _with_boxes(page: Outline, zones: Sequence[str], template: SiteTemplate) -> 
                 continue  # it holds the page itself, which has little text
             found[place:end] = [zone or ASIDE for zone in found[place:end]]
     return found
+
+
+def _has_text(page: Outline, zones: Sequence[str], repeated: Collection[int]) -> bool:
+    """Whether a page has words of its own beside its H1 and links: more than stand above a list."""
+    own = (b for b in page.blocks if not zones[b.element] and b.element not in repeated)
+    return sum(b.size - b.linked for b in own if page.document.names[b.element] != "h1") > lists.LABEL
 
 
 def _root(page: Outline, sums: Sequence[float], zones: Sequence[str], template: SiteTemplate | None) -> int:

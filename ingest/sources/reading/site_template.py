@@ -27,7 +27,6 @@ _LEAST_COVER = 0.3
 IN_BOXES, TEASED, FEWEST_TEASERS = 0.8, 0.25, 2
 # A list in a box of its own: of the pages that have what it stands in, of its text, and of a page's.
 OF_HOLDERS, LEAST_LINKED, MOST_OF_PAGE = 0.6, 0.5, 0.5
-HEADING = 40  # characters of what may stand above a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class _Skeleton:
         self.blocks = [(block.key, weigh(block) if not page.zones[block.element] else 0.0) for block in blocks]
         own = [block for block in blocks if not page.zones[block.element]]
         self.leads = [*zip(lists.leads(page, own), lists.at_edges(own), strict=True)]
-        self.names = [lists.names_pages(block) or (not block.linked and block.size <= HEADING) for block in blocks]
+        self.names = [lists.names_pages(block) or (not block.linked and block.size <= lists.LABEL) for block in blocks]
         self.outside = [bool(page.zones[block.element]) for block in blocks]
         self.sizes = [(block.size, block.linked, block.size * block.is_teaser) for block in blocks]
         document = page.document

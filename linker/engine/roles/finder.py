@@ -27,7 +27,8 @@ class PageFacts(NamedTuple):
     where it was not counted. `links_out` are the distinct pages that its text links to and `link_share` the share of
     the text that is links; `links_in` are the distinct pages whose text links here, `menu_share` the share of the
     site's pages whose menus and footers do. `below` counts the pages that lie below it, by their addresses or by the
-    category tree. `is_of_calendar`: it is one of the months of a calendar without an end, as the crawl found."""
+    category tree. `listed` are the pages that it names where its text is nothing but their names, as the crawl found.
+    `is_of_calendar`: it is one of the months of a calendar without an end, as the crawl found."""
 
     url: str
     title: str = ""
@@ -40,6 +41,7 @@ class PageFacts(NamedTuple):
     links_in: int = 0
     menu_share: float = 0.0
     below: int = 0
+    listed: int = 0
     is_of_calendar: bool = False
 
 
@@ -78,6 +80,7 @@ DEEPEST_LIST = 2  # parts of an address before what is listed
 
 _CLEAR, _MAYBE = keys(words.CLEAR_UTILITY), keys(words.MAYBE_UTILITY) | keys(words.SEARCHES)
 _NAMES = phrases(words.CLEAR_UTILITY) | phrases(words.MAYBE_UTILITY) | phrases(words.SEARCHES)
+_ABOUT = keys(words.ABOUT)
 _SEARCHES, _FILLERS = keys(words.SEARCHES), keys(words.FILLERS)
 _MACHINERY, _ABOVE = keys(words.MACHINERY), keys(words.ABOVE_UTILITY)
 _LISTS, _MAYBE_LISTS, _LIST_NAMES = keys(words.LISTS), keys(words.MAYBE_LISTS), phrases(words.LIST_NAMES)
@@ -99,6 +102,7 @@ def find_role(page: PageFacts, site: SiteFacts) -> Found:
     found = _home(page, path, site) or _utility(page, path, site)
     return (
         found
+        or _list(page)
         or _product(page, path, site)
         or _event(page, path)
         or _hub(page, path, site)
@@ -210,6 +214,8 @@ def _utility(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
         return None
     in_menus = site.menus_tell and page.menu_share >= IN_MENUS
     clear = last in _CLEAR
+    if last in _ABOUT and page.words is not None and page.words <= HEADING_WORDS and not page.below:
+        return Found(PageRole.UTILITY, sayings.ADDRESS_ENDS_AND_LITTLE.said(last=last))
     if not clear and last not in _MAYBE:
         return _by_name(page) if in_menus else None
     name = _utility_name(page)
@@ -362,6 +368,13 @@ def _is_over(text: str) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------------- hubs, thin
+
+
+def _list(page: PageFacts) -> Found | None:
+    """A page that is read as a list, whatever its address and its language: before a date makes an event of it."""
+    if not page.listed:
+        return None
+    return Found(PageRole.HUB, sayings.NAMES_PAGES.said(pages=f"{page.listed:,}"))
 
 
 def _hub(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:

@@ -10,6 +10,7 @@ OF_CALENDAR = Saying(gettext_noop("it is one of the pages of a calendar without 
 ADDRESS_HAS = Saying(gettext_noop("its address has “%(part)s”"))
 ADDRESS_ENDS_AND_IS_CALLED = Saying(gettext_noop("its address ends in “%(last)s” and it is called “%(name)s”"))
 ADDRESS_ENDS_AND_IN_MENUS = Saying(gettext_noop("its address ends in “%(last)s” and the site’s menus lead to it"))
+ADDRESS_ENDS_AND_LITTLE = Saying(gettext_noop("its address ends in “%(last)s” and it says little itself"))
 ADDRESS_ENDS = Saying(gettext_noop("its address ends in “%(last)s”"))
 CALLED_AND_IN_MENUS = Saying(gettext_noop("it is called “%(name)s” and the site’s menus lead to it"))
 PRICE_AND_WORDS = Saying(gettext_noop("its text has a price and “%(words)s”"))
@@ -17,6 +18,7 @@ ADDRESS_AND_PRICE = Saying(gettext_noop("its address has “%(part)s” and its 
 PRICES_BELOW = Saying(gettext_noop("most pages below “%(part)s” have a price"))
 ADDRESS_AND_DATED = Saying(gettext_noop("its address has “%(part)s” and it is dated %(day)s"))
 TITLE_AND_DATE = Saying(gettext_noop("its title has “%(word)s” and a date"))
+NAMES_PAGES = Saying(gettext_noop("its text is a list that names %(pages)s pages"), {"pages": NUMBER})
 MOSTLY_LINKS = Saying(gettext_noop("%(share)s of its text is links"), {"share": NUMBER})
 PAGES_BELOW = Saying(gettext_noop("%(pages)s pages lie below it and it says little itself"), {"pages": NUMBER})
 LINKS_AND_LITTLE = Saying(gettext_noop("it has %(links)s links and says little itself"), {"links": NUMBER})
@@ -38,6 +40,7 @@ ROLE_WHY = (
     ADDRESS_HAS,
     ADDRESS_ENDS_AND_IS_CALLED,
     ADDRESS_ENDS_AND_IN_MENUS,
+    ADDRESS_ENDS_AND_LITTLE,
     ADDRESS_ENDS,
     CALLED_AND_IN_MENUS,
     CALLED_WITH_PAGES_BELOW,
@@ -45,6 +48,7 @@ ROLE_WHY = (
     PRICES_BELOW,
     TITLE_AND_DATE,
     PAGES_BELOW_AND_LINKS,
+    NAMES_PAGES,
     MOSTLY_LINKS,
     PAGES_BELOW,
     LINKS_AND_LITTLE,

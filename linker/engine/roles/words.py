@@ -47,6 +47,11 @@ konto, compte,
 cuenta, connexion, inscription, accedi, acceso, accesso, registro, registrazione, registreren, aanmelden,
 cart, basket, bag, kasse, sitemap, 404
 """
+# Of the site itself, where there is next to nothing to say; with a text of its own such a page is an article.
+ABOUT = """
+about, about us, über, über uns, wir über uns, à propos, qui sommes nous, acerca de, quiénes somos, sobre nosotros,
+chi siamo, over ons
+"""
 # Those that are at the top of a site alone.
 SEARCHES = "search, suche, recherche, búsqueda, buscar, buscador, ricerca, cerca, zoeken"
 # What may come beside such a name and changes nothing.

@@ -211,6 +211,24 @@ def test_days_are_read_in_six_languages(text, days):
     assert days_in(text) == days
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "facts", "expected"),
+    [
+        ("/kirjoitukset/", "Kirjoitukset", {"listed": 12}, "hub"),
+        ("/seite/2/", "Notizen", {"listed": 10, "link_share": 0.2}, "hub"),
+        ("/topics/usability/", "usability", {"listed": 1, "words": 4, "text": "Usability tests at work"}, "hub"),
+        ("/events/2024-05-03/", "Meetings 2024-05-03", {"listed": 3, "words": 40}, "hub"),
+        ("/contact", "Contact", {"listed": 3}, "utility"),
+        ("/about/", "About", {"words": 14, "text": "We are two."}, "utility"),
+        ("/ueber-uns/", "Über uns", {"menu_share": 0.9, "words": 14, "text": "Wir sind zwei."}, "utility"),
+        ("/about/", "About", {"menu_share": 0.9}, "article"),
+        ("/about/", "About", {"words": 14, "text": "We are two.", "below": 3}, "article"),
+    ],
+)
+def test_a_page_that_is_read_as_a_list_is_one_in_any_language_and_under_any_address(path, title, facts, expected):
+    assert role(path, title, **facts) == expected
+
+
 def test_the_evidence_is_told():
     page = PageFacts("https://shop.example/impressum", "Impressum", "Impressum")
     assert find_role(page, SITE).why == "its address ends in “impressum” and it is called “Impressum”"

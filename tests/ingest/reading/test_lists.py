@@ -122,6 +122,17 @@ def test_each_card_of_a_list_is_one_though_articles_stand_at_the_same_path():
     assert set(blocks(lists[0], texts + lists).values()) == {"list"}
 
 
+def test_a_page_that_is_nothing_but_cards_is_a_list_though_they_stand_beside_texts_elsewhere():
+    def cards(*numbers):
+        made = (f'<div class="c4"><h3>{link(n)}</h3><p>{paragraph(n)[:120]}</p></div>' for n in numbers)
+        return f'<div class="g1">{"".join(made)}</div>'
+
+    pages = [article(n, after=cards(*range(n + 20, n + 24))) for n in range(PAGES)]
+    archive = f"{SITE}/all", f"<body><main><h1>All</h1>{cards(*range(60, 84))}</main></body>"
+    assert set(blocks(archive, [*pages, archive]).values()) == {"list"}
+    assert set(blocks(pages[3], [*pages, archive]).values()) == {"aside"}
+
+
 def test_an_index_of_the_pages_below_it_is_its_editor_s_unless_these_have_days():
     items = [f'<li>{{}}<a href="/guide/part-{n}">Part {n}: a chapter</a></li>' for n in range(9)]
     page = f"<body><main><h1>Guide</h1><ul>{''.join(items)}</ul></main></body>"

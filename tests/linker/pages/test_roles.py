@@ -77,6 +77,13 @@ def test_the_share_of_a_text_that_is_links_makes_a_hub(project):
     assert found(project)["/all-about-it"] == "hub"
 
 
+def test_a_page_that_the_crawl_read_as_a_list_is_a_hub_however_many_first_words_it_has(project):
+    listing = page(project, "/seite/2", title="Aus dem Alltag")
+    make_link(listing, page(project, "/einst"), "Einst", Block.LIST)
+    assert found(project)["/seite/2"] == "hub"
+    assert found(project)["/einst"] == "article"
+
+
 def test_the_page_of_a_category_lists_what_is_in_it(project):
     shop = make_category(project, "Shop")
     page(project, "/boots", category=shop, body="Boots for every day.")

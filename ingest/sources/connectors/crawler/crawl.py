@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from ingest.sources.connectors.crawler.frontier import Frontier, Waiting
 from ingest.sources.connectors.crawler.pace import Pace
 from ingest.sources.connectors.crawler.rendering import Renderer
 from ingest.sources.connectors.crawler.robots import Robots, origin
-from ingest.sources.connectors.crawler.scope import Scope, form_of
+from ingest.sources.connectors.crawler.scope import Scope, form_of, forms_above
 from ingest.sources.outgoing import OutgoingRefused
 from ingest.sources.store import CALENDAR
 
@@ -241,15 +241,34 @@ class Crawl:
 
     def _mark_calendars(self) -> None:
         """Marks the pages whose addresses have the form of months that were left out as endless: a calendar leads to
-        these, and is as little worth a link in the months that were fetched."""
-        forms = self._calendars()
+        these, and is as little worth a link in the months that were fetched. An archive's pages have the same form,
+        and lead to nothing new where a sitemap was read before; but each names pages that the others do not."""
+        forms = {form.rstrip("/") for form in self._calendars()}
         if not forms:
             return
         rows = self.store.connection
-        pages = rows.execute("SELECT id, url FROM page WHERE state = 'done' AND html IS NOT NULL")
-        found = [(number,) for number, url in pages if form_of(url) in forms]
+        months: defaultdict[str, list[int]] = defaultdict(list)
+        all_below: defaultdict[str, set[int]] = defaultdict(set)
+        for number, url, is_read in rows.execute("SELECT id, url, state = 'done' AND html IS NOT NULL FROM page"):
+            for form in forms_above(url, forms):
+                all_below[form].add(number)
+                if is_read and form_of(url).rstrip("/") == form:
+                    months[form].append(number)
+        found = [
+            (number,)
+            for form, pages in months.items()
+            if not self._name_pages(pages, all_below[form])
+            for number in pages
+        ]
         with self.store.transaction():
             rows.executemany(f"UPDATE page SET robots = trim(robots || ' {CALENDAR}') WHERE id = ?", found)
+
+    def _name_pages(self, pages: list[int], own: set[int]) -> bool:
+        """Whether most of these pages lead to one that few of them lead to, and that is none of their `own`."""
+        leads_to = [self.frontier.leads_to(page) - own for page in pages]
+        times = Counter(number for targets in leads_to for number in targets)
+        naming = sum(any(2 * times[number] <= len(pages) for number in targets) for targets in leads_to)
+        return 2 * naming > len(pages)
 
     def _calendars(self) -> set[str]:
         """The forms of addresses of months too far ahead, those of before an interruption included."""

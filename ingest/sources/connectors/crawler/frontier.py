@@ -187,6 +187,12 @@ class Frontier:
         numbers = np.unique(np.fromiter(targets, dtype=np.int32, count=len(targets)))
         self.store.connection.execute("INSERT OR REPLACE INTO crawl_edge VALUES (?, ?)", [page, numbers.tobytes()])
 
+    def leads_to(self, page: int) -> frozenset[int]:
+        """The numbers of the pages that a page leads to."""
+        query = "SELECT targets FROM crawl_edge WHERE page = ?"
+        row = self.store.connection.execute(query, [page]).fetchone()
+        return frozenset(np.frombuffer(row[0], dtype=np.int32).tolist() if row is not None else ())
+
 
 def _waiting(row: tuple[int, str, str, int | None, int]) -> Waiting:
     return Waiting(*row)

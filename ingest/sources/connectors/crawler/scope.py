@@ -12,6 +12,8 @@ import re2
 from ingest.addresses.normalise import AnotherSite, NotAnAddress, Site
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from ingest.sources.connectors.crawler.options import Options
 
 MEMO = 100_000  # addresses that are remembered
@@ -152,6 +154,15 @@ class Scope:
         if any(year > self.last_year for year in years) and len(self.calendars) < MOST_CALENDARS:
             self.calendars.add(form_of(url))
         return any(not FIRST_YEAR <= year <= self.last_year for year in years)
+
+
+def forms_above(url: str, forms: Collection[str]) -> Iterator[str]:
+    """Those of these forms, without a slash at their ends, that an address has or lies below."""
+    form = form_of(url).rstrip("/")
+    while form:
+        if form in forms:
+            yield form
+        form = form.rpartition("/")[0]
 
 
 def form_of(url: str) -> str:

@@ -39,6 +39,21 @@ def test_months_that_lead_to_nothing_but_months_are_not_followed_for_ever(tmp_pa
     assert store.noted("is_whole")
 
 
+def test_the_pages_of_an_archive_are_no_calendar_though_a_sitemap_named_all_that_they_name(tmp_path):
+    last = LONGEST_SERIES + 6
+    items = {f"/item/{n}": page(f"Item {n}", "/about") for n in range(1, last + 1)}
+    lists = {f"/list/{n}": page(f"List {n}", f"/list/{n + 1}", f"/item/{n}", "/about") for n in range(1, last + 1)}
+    replies = {"/": page("Home", "/list/1"), "/about": page("About"), **items, **lists}
+    named = "".join(f"<url><loc>{{base}}{path}</loc></url>" for path in items)
+    replies["/robots.txt"] = Reply("Sitemap: {base}/sitemap.xml", kind="text/plain")
+    replies["/sitemap.xml"] = Reply(f"<urlset>{named}</urlset>", kind="application/xml")
+    with served(replies) as site:
+        store = crawl(site, tmp_path)
+    found = pages(store, "robots")
+    assert "/list/20" in found
+    assert not any(CALENDAR in robots.split() for robots in found.values())
+
+
 @pytest.mark.nightly
 def test_a_list_that_leads_to_new_pages_is_followed_to_its_end(tmp_path):
     last = LONGEST_SERIES * 2
