@@ -108,7 +108,7 @@ class ProjectAdmin(admin.ModelAdmin):
                 },
             ),
             ("Addresses", {"fields": ["trailing_slash", "www", "parameter_urls"]}),
-            ("Review", {"fields": ["queue_order", "gap_links"]}),
+            ("Review", {"fields": ["queue_order", "gap_links", "line_wording"]}),
             ("Vectors", {"fields": ["vector_source", "model_name", "text_recipe"]}),
             (
                 "Anchors",

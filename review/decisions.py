@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from review.full_pages import Caps
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
+_PLACE += ("own_line", "new_sentence")
 _CHANGED = (
     "status",
     "reviewed",

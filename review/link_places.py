@@ -12,15 +12,20 @@ from linker.engine.anchors.placement import LinkableText
 from linker.engine.anchors.source_labels import EDITOR
 from linker.engine.text.sentences import find_phrase, reads_as, sentence_and_heading
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement
-from linker.models.linked import TEXT_LINK
+from linker.models.linked import IN_BODY
 from linker.models.querysets import APPROVED
 from review.models import Decision, Verb, Where
-from review.rulings import AnchorError, Ruling
+from review.rulings import AnchorError, Ruling, clean_sentence, words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PLACEMENT_OF = {Where.TEXT: Placement.INLINE, Where.BESIDE: Placement.RELATED, Where.GAP: Placement.RELATED}
+PLACEMENT_OF = {
+    Where.TEXT: Placement.INLINE,
+    Where.LINE: Placement.RELATED,
+    Where.BESIDE: Placement.RELATED,
+    Where.GAP: Placement.RELATED,
+}
 
 
 class DonorTexts:
@@ -35,7 +40,7 @@ class DonorTexts:
         for donor, pk, start, end, anchor in approved.values_list("source", "pk", "span_start", "span_end", "anchor"):
             if start is not None and end is not None:
                 self._approved[donor].append((pk, start, end, anchor))
-        links = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
+        links = ExistingLink.objects.filter(IN_BODY, source__in=donors).exclude(anchor="")
         for donor, target, anchor, place in links.values_list("source", "target", "anchor", "place"):
             self._links[donor].append((target, anchor, place))
 
@@ -69,6 +74,10 @@ def make_accepted(
 ) -> None:
     """Makes the edge, unsaved, an accepted link. `texts`: of its donor and others, where many are accepted."""
     before, lacks_words = where_of(edge), False
+    is_gap = (ruling.where or by_itself(edge, ruling.proposed)) == Where.GAP
+    sentence = clean_sentence(ruling.sentence) if is_gap else ""
+    if sentence:
+        anchor = words_in(sentence, anchor)
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = ruling.rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
@@ -86,6 +95,7 @@ def make_accepted(
         decision.moved_to = where
     elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span, texts):
         decision.moved_to = Where.TEXT
+    edge.new_sentence = decision.sentence = sentence if where_of(edge) == Where.GAP else ""
 
 
 def _is_picked(edge: CandidateEdge, span: tuple[int, int] | None, texts: DonorTexts | None) -> bool:
@@ -110,16 +120,28 @@ def where_of(edge: CandidateEdge) -> Where:
     """Where the link goes as the edge is now."""
     if edge.content_gap:
         return Where.GAP
-    return Where.TEXT if edge.placement == Placement.INLINE else Where.BESIDE
+    if edge.placement == Placement.INLINE:
+        return Where.TEXT
+    return Where.LINE if edge.own_line else Where.BESIDE
+
+
+def has_paragraph(edge: CandidateEdge) -> bool:
+    """Whether it is known which paragraph of the donor's text, as it is now, a line or a sentence could follow."""
+    return edge.paragraph_start is not None and edge.paragraph_hash == edge.source.body_hash
 
 
 def by_itself(edge: CandidateEdge, said: Where | None = None) -> Where:
     """Where an accept puts the link unless the editor says otherwise: one whose words the text does not hold goes where
     the project has such links go, or where the card `said`, should that have changed since."""
     where = where_of(edge)
-    if where != Where.GAP:
+    if where not in (Where.GAP, Where.BESIDE):
         return where
-    return said if said in (Where.BESIDE, Where.GAP) else Where(edge.project.gap_links)
+    wanted = Where(edge.project.gap_links)
+    if where == Where.BESIDE:  # a tier put it there: a line is all that a project may prefer to that
+        wanted = Where.LINE if wanted == Where.LINE else where
+    if said in (Where.LINE, Where.BESIDE) or (said == Where.GAP and where == Where.GAP):
+        wanted = said
+    return wanted if wanted != Where.LINE or has_paragraph(edge) else Where.BESIDE
 
 
 def why_not_there(edge: CandidateEdge, anchor: str) -> str:
@@ -154,7 +176,10 @@ def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts
             )
             % {"anchor": edge.anchor}
         )
+    if where == Where.LINE and not has_paragraph(edge):
+        raise AnchorError(_("No paragraph of the text is known that the line could follow. Choose another place."))
     edge.span_start, edge.span_end = place or (None, None)
+    edge.own_line = where == Where.LINE
     edge.placement = PLACEMENT_OF[where]
     edge.content_gap = where == Where.GAP
     read_around(edge)

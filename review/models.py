@@ -133,6 +133,8 @@ class Decision(models.Model):
     key = models.UUIDField(null=True, blank=True)
     # Where the editor put the link, in words of Where; empty where it stayed where the run had put it.
     moved_to = models.CharField(max_length=8, blank=True, default="", db_default="")
+    # The sentence that the editor wrote for a content gap, with the words of the link in it.
+    sentence = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -162,7 +164,8 @@ class Where(models.TextChoices):
     """Where an editor can put a link."""
 
     TEXT = "text", _("In the text")
-    BESIDE = "beside", _("Beside the text")
+    LINE = "line", _("A line of its own")
+    BESIDE = "beside", _("In the list at the end")
     GAP = "gap", _("Content gap")
 
 

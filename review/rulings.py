@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker.engine.text.clean import collapse, has_word, visible
+from linker.engine.text.sentences import find_phrase
 from linker.errors import UserError
 from linker.models import CandidateEdge, EdgeStatus, PageStatus, Reach, Rel
 from linker.models.querysets import LIVE_STATUS, holds
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 
+_MARKUP = re.compile(r"</?[a-z!][^<>]*>|\[[^\]]*\]\(", re.IGNORECASE)
 MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more
 
 
@@ -128,6 +131,32 @@ class Outcome:
     doubts: tuple[Doubt, ...] = ()
 
 
+MAX_SENTENCE = 500
+
+
+def clean_sentence(text: str) -> str:
+    """A sentence that an editor wrote, on one line, without control and formatting characters; may be empty.
+
+    Raises AnchorError where it is too long, or is no plain text.
+    """
+    sentence = collapse(visible(text))
+    if len(sentence) > MAX_SENTENCE:
+        said = {"length": len(sentence), "limit": MAX_SENTENCE}
+        raise AnchorError(_("The sentence has %(length)d characters; %(limit)d is the most.") % said)
+    if _MARKUP.search(sentence):
+        raise AnchorError(_("Write the sentence as plain text: the link is added to it later."))
+    return sentence
+
+
+def words_in(sentence: str, anchor: str) -> str:
+    """The words of the link as the sentence spells them. Raises AnchorError where it does not have them."""
+    found = find_phrase(sentence, anchor)
+    if found is None:
+        said = _("The sentence does not contain the words of the link, “%(anchor)s”. Change one of the two.")
+        raise AnchorError(said % {"anchor": anchor})
+    return sentence[slice(*found)]
+
+
 def clean_anchor(text: str) -> str:
     """The anchor with white space collapsed and control and formatting characters taken out.
 
@@ -147,14 +176,15 @@ class Ruling:
     """What the editor says beside the verb. `anchor`: the words of an edit, and `span` the characters of the donor's
     text that they were picked from, if any. `rel`: the editor's choice; without one an accepted link takes its tier's
     confirmed rel. `where`: where the link shall go, if not where it goes by itself; `proposed`: where the card said
-    that it goes by itself. `reach`: for how long a rejection rules out what its reason says, and `widely` whether on
-    pages that the editor has not seen as well (see RULES_OUT_WIDELY). `overrules`: by edge,
-    codes of the warnings that the editor accepts the words in spite of."""
+    that it goes by itself. `sentence`: what the editor wrote for a content gap, if anything. `reach`: for how long a
+    rejection rules out what its reason says, and `widely` whether on pages that the editor has not seen as well (see
+    RULES_OUT_WIDELY). `overrules`: by edge, codes of the warnings that the editor accepts the words in spite of."""
 
     anchor: str | None = None
     span: tuple[int, int] | None = None
     where: Where | None = None
     proposed: Where | None = None
+    sentence: str = ""
     rel: Rel | None = None
     reason: str = ""
     reach: Reach = Reach.GOOD

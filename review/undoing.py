@@ -126,12 +126,13 @@ def take_out(edge: CandidateEdge, decision: Decision) -> None:
     edge.status = decision.status_before
     edge.reviewed = holds(DECIDED, edge)
     # Where neither words nor place were changed, a run may have placed it again since, and knows better.
-    if edge.anchor != decision.anchor_before or decision.moved_to:
+    if edge.anchor != decision.anchor_before or decision.moved_to or decision.sentence:
         edge.anchor = decision.anchor_before
         edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions
         edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end
         read_around(edge)
         edge.placement, edge.content_gap = Placement(decision.seen_placement), decision.seen_content_gap
+        edge.own_line, edge.new_sentence = False, ""
     edge.rel = decision.rel_before
     edge.edited = decision.edited_before
 

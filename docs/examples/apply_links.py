@@ -506,6 +506,9 @@ class Page:
         if not found:
             raise CannotPlace("the page does not have the link that is to be changed")
         link = self.the_one(row, found)
+        if alike(self.read.words_of(link)) != new and row.get("stands", "text") != "text":
+            self.write([(link.inner, link.stop, html.escape(row["anchor_text"], quote=False))])
+            return self.change({**row, "previous_anchor": ""}) and "done"
         if alike(self.read.words_of(link)) != new:
             self.write([(link.start, link.inner, ""), (link.stop, link.end, "")])
             return self.put_on_words(row)

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from linker.embedding.service import site_template
 from linker.engine.anchors.paragraphs import READ, SiteWords, SourceParagraphs, TargetContent, TargetQuery, names_of
 from linker.models.linked import TEXT_LINK
+from linker.models.project import GapLinks
 from linker.models.querysets import OPEN, PRESENT, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
@@ -25,9 +26,10 @@ DONORS_AT_A_TIME = 200
 MAX_KEPT_QUESTIONS = 50_000  # acceptors about whom is asked, kept for the next donors
 ANCHORS = 50  # links to an acceptor whose anchors are looked at
 
+# Of a project that puts links without words on a line of their own, those beside the text are asked about as well.
 _GAPS = f"""
 SELECT e.source_id, e.target_id, e.id FROM linker_candidateedge e JOIN linker_page donor ON donor.id = e.source_id
-WHERE e.run_id = %s AND e.content_gap AND {sql(OPEN, "e")} AND donor.body <> ''
+WHERE e.run_id = %s AND (e.content_gap OR %s AND e.placement = 'related') AND {sql(OPEN, "e")} AND donor.body <> ''
 ORDER BY e.source_id, e.id
 """
 _SAMPLE = f"""
@@ -47,7 +49,8 @@ SELECT asked.id, link.anchor FROM unnest(%s::bigint[]) AS asked(id) CROSS JOIN L
 _WRITE = f"""
 WITH free AS (
     SELECT e.id FROM linker_candidateedge e JOIN gap_paragraphs p ON p.edge = e.id
-    WHERE {sql(UNDECIDED, "e")} AND e.content_gap ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
+    WHERE {sql(UNDECIDED, "e")} AND (e.content_gap OR e.placement = 'related')
+    ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
 )
 UPDATE linker_candidateedge e SET paragraph_start = p.start, paragraph_end = p.stop, paragraph_heading = p.heading,
     paragraph_hash = p.body_hash
@@ -56,7 +59,8 @@ FROM free JOIN gap_paragraphs p ON p.edge = free.id WHERE e.id = free.id
 
 
 def find_paragraphs(run: Run) -> int:
-    """Gives the open content gaps of a match run the paragraph that would take a sentence; how many have one now.
+    """Gives the open content gaps of a match run the paragraph that would take a sentence, or a line of its own; how
+    many have one now.
 
     Gaps of which no paragraph shares a word with the acceptor have none, nor have those whose donor is a list. A gap
     that somebody is deciding on just now is left to them.
@@ -88,7 +92,8 @@ def find_paragraphs(run: Run) -> int:
 def _by_donors(run: Run) -> Iterator[dict[int, list[tuple[int, int]]]]:
     """Acceptors and edges of some donors at a time, by donor."""
     gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for source, target, edge in stream("gaps", _GAPS, [run.pk]):
+    has_lines = run.project.gap_links == GapLinks.LINE
+    for source, target, edge in stream("gaps", _GAPS, [run.pk, has_lines]):
         if source not in gaps and len(gaps) == DONORS_AT_A_TIME:
             yield gaps
             gaps = defaultdict(list)

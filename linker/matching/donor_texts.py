@@ -11,7 +11,7 @@ from linker.engine.anchors.placement import Folded, LinkableText, StemPositions
 from linker.engine.text.fold import fold
 from linker.engine.text.sentences import reads_as
 from linker.matching.room import has_prose_sql
-from linker.models.linked import TEXT_LINK
+from linker.models.linked import IN_BODY
 from linker.models.querysets import APPROVED, sql
 from linker.storage.cursors import stream
 
@@ -93,7 +93,7 @@ def _linked_words(
     for source, target, anchor, place in stream(
         "linked",
         f"SELECT source_id, target_id, anchor, place FROM linker_existinglink WHERE source_id = ANY(%s) "
-        f"AND {sql(TEXT_LINK)} AND anchor <> ''",
+        f"AND {sql(IN_BODY)} AND anchor <> ''",
         [list(bodies)],
     ):
         if (source, target, fold(anchor)) in accepted:

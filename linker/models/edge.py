@@ -129,6 +129,11 @@ class CandidateEdge(models.Model):
     paragraph_heading = models.TextField(blank=True, default="", db_default="")
     paragraph_hash = models.BigIntegerField(null=True, blank=True)
 
+    # Where an editor puts an accepted link without words in the text: on a line of its own behind that paragraph; or in
+    # a sentence, which the editor wrote, with its words in it.
+    own_line = models.BooleanField(default=False, db_default=False)
+    new_sentence = models.TextField(blank=True, default="", db_default="")
+
     # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "fit",
     # "impressions"}, ...]; place and fit (their weight relative to the best words of the pair) only for those in the
     # text, impressions for search queries where they are known.

@@ -128,6 +128,9 @@ EDGE_COLUMNS = (
     EdgeColumn("paragraph_end", Form.INTEGER, Value.NOT_OF_RUN, nullable=True, exported="paragraph_end"),
     EdgeColumn("paragraph_heading", Form.TEXT, Value.NOT_OF_RUN, exported="paragraph_heading"),
     EdgeColumn("paragraph_hash", Form.BIGINT, Value.NOT_OF_RUN, nullable=True),
+    # review.decisions writes them.
+    EdgeColumn("own_line", Form.BOOLEAN, Value.NOT_OF_RUN),
+    EdgeColumn("new_sentence", Form.TEXT, Value.NOT_OF_RUN, exported="new_sentence"),
     # Its words. A decision keeps them under names of its own, before and after.
     _of_pair("anchor", Form.TEXT, Refresh.UNEDITED, exported="anchor_text"),
     _of_pair("anchor_source", Form.VARCHAR, Refresh.UNEDITED, exported="anchor_source"),

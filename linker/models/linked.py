@@ -41,6 +41,8 @@ IN_BLOCK = {
 # Links of the site, by what they stand in the way of; linker.models.querysets.sql writes them as SQL.
 TEXT_LINK = PRESENT & Q(block__in=LINKED_IN[Placement.INLINE])
 LIST_LINK = PRESENT & Q(block=Block.LIST)
+# Where no other link may stand: also the words of lists, of which a page's text may be made.
+IN_BODY = PRESENT & Q(block__in=(*LINKED_IN[Placement.INLINE], Block.LIST))
 BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
 ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
 

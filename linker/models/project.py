@@ -11,6 +11,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from linker import lines
+
 
 class TextRecipe(models.TextChoices):
     FULL = "full", _("Title, H1, headings and the first part of the body")
@@ -73,7 +75,8 @@ class QueueOrder(models.TextChoices):
 class GapLinks(models.TextChoices):
     """Where an accepted link goes whose words the donor's text does not hold; an editor may choose anew each time."""
 
-    BESIDE = "beside", _("Beside the text")
+    LINE = "line", _("A line of its own, after the paragraph that fits best")
+    BESIDE = "beside", _("In the list at the end")
     GAP = "gap", _("Content gap: a sentence is written for it")
 
 
@@ -148,6 +151,11 @@ class Project(models.Model):
     # What the accept button of a content gap proposes (review.link_places).
     gap_links = models.CharField(
         max_length=8, choices=GapLinks.choices, default=GapLinks.BESIDE, db_default=GapLinks.BESIDE
+    )
+
+    # What a line of its own says; empty: the usual words of the donor's language (linker.lines).
+    line_wording = models.CharField(
+        max_length=200, blank=True, default="", db_default="", validators=[lines.validate_wording]
     )
 
     # When a better candidate is proposed in place of a released link (linker.matching.replacing).

@@ -45,6 +45,7 @@ SETTINGS = (
     "query_blend",
     "queue_order",
     "gap_links",
+    "line_wording",
     "replacing",
     "replace_gain",
     "replace_of_page",

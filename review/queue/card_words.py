@@ -38,8 +38,15 @@ QUANTILE_WORDS = (
 # Where a link goes, in the middle of a sentence; Where has the words that stand alone.
 GOES = {
     Where.TEXT: _("in the text"),
-    Where.BESIDE: _("beside the text"),
+    Where.LINE: _("on a line of its own"),
+    Where.BESIDE: _("in the list at the end"),
     Where.GAP: _("as a content gap"),
+}
+# What a card of a link is labelled with that has no words in the text which it belongs in.
+PLACES_OF_GAPS = {
+    Where.LINE: _("A line of its own: no words of the text fit well"),
+    Where.BESIDE: _("In the list at the end: no words of the text fit well"),
+    Where.GAP: _("Content gap: no words of the text fit well"),
 }
 # Why the run does not propose a link any more, by whether the site has the link where this one would stand.
 STALE = {
@@ -49,13 +56,13 @@ STALE = {
 HINTS = {
     "linked": _(
         "The text has these words inside another link, where no second one can stand, and no others that fit well. "
-        "This project puts such a link beside the text; “Where” below puts this one elsewhere."
+        "“Where” below says where this project puts such a link, and puts this one elsewhere."
     ),
     "beside": _(
-        "The text has no words that fit well. This project puts such a link beside the text; “Where” below puts this "
+        "The text has no words that fit well. “Where” below says where this project puts such a link, and puts this "
         "one elsewhere."
     ),
-    "gap": _("Write the sentence and edit the anchor to its words, or put the link beside the text."),
+    "gap": _("Write the sentence with the words of the link in it, now or later, or put the link beside the text."),
     "copy": _("Write the sentence, or take an anchor that stands in the text."),
 }
 # What the numbers behind a suggestion are called; any other is called as its feature.

@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
-from linker import wording
+from linker import lines, wording
 from linker.engine.candidates.registry import label_of
 from linker.engine.text.clean import clean, visible
 from linker.engine.text.sentences import beginning_and_end
@@ -28,6 +28,7 @@ from review.queue.alternatives import Alternative, alternatives_of, place_of
 from review.queue.card_words import (
     HINTS,
     MEASURES,
+    PLACES_OF_GAPS,
     QUANTILE_WORDS,
     STALE,
     WARNING_NAMES,
@@ -147,6 +148,25 @@ class Card:
         return by_itself(self.edge) if self.is_open else where_of(self.edge)
 
     @property
+    def line(self) -> tuple[str, str]:
+        """What a line of its own says before the link and behind it."""
+        return lines.around(self.edge.project.line_wording, self.edge.source.own_language or "")
+
+    @property
+    def wheres(self) -> list[tuple[str, str]]:
+        """Where the editor may put it: on a line of its own where a paragraph is known that it could follow."""
+        has_line = self.paragraph is not None
+        return [(value, str(label)) for value, label in Where.choices if value != Where.LINE or has_line]
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """What the card is labelled with, by where the link goes."""
+        labels = (
+            PLACES_OF_GAPS if self.place == "gap" else {Where.LINE: Where.LINE.label, Where.BESIDE: Where.BESIDE.label}
+        )
+        return [(str(where), str(label)) for where, label in labels.items()]
+
+    @property
     def signs(self) -> list[Sign]:
         """What an editor should know before deciding, the gravest first."""
         edge, target = self.edge, self.edge.target
@@ -235,7 +255,7 @@ class Card:
         if self.place != "gap":
             return []
         hint = HINTS["linked" if self.is_inside_link else "beside"]
-        beside = [(str(Where.BESIDE), str(hint))] if self.where == Where.BESIDE else []
+        beside = [(str(self.where), str(hint))] if self.where in (Where.BESIDE, Where.LINE) else []
         return [*beside, (str(Where.GAP), str(HINTS["gap"]))]
 
     @property
@@ -401,7 +421,8 @@ def _excerpt(body: str, edge: CandidateEdge, links: LinkPlaces, headings: Sequen
 def _paragraph(body: str, edge: CandidateEdge, links: LinkPlaces) -> Paragraph | None:
     """The paragraph that a match found for a content gap, as long as the donor's text is the one it was found in."""
     start, end = edge.paragraph_start, edge.paragraph_end
-    if not edge.content_gap or start is None or end is None or edge.paragraph_hash != edge.source.body_hash:
+    is_beside = edge.content_gap or edge.placement == Placement.RELATED
+    if not is_beside or start is None or end is None or edge.paragraph_hash != edge.source.body_hash:
         return None
     linked = [*links.anchors, *(body[one:other] for one, other in links.places if start <= one and other <= end)]
     heading, text = clean(edge.paragraph_heading), body[start:end]

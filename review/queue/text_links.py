@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from linker.engine.ranking.reasons import phrase_in
 from linker.engine.text.sentences import find_phrase, reads_as
 from linker.models import CandidateEdge, ExistingLink, Placement
-from linker.models.linked import TEXT_LINK
+from linker.models.linked import IN_BODY
 from linker.models.querysets import APPROVED
 from linker.pages.posed_links import without_posed
 
@@ -78,7 +78,7 @@ def links_of(project: Project, donors: Collection[int]) -> dict[int, TextLinks]:
     """The links in the text of each donor, without those that are shown as suggestions. Two queries, however many
     donors."""
     found = {donor: TextLinks() for donor in donors}
-    links = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
+    links = ExistingLink.objects.filter(IN_BODY, source__in=donors).exclude(anchor="")
     there = without_posed(project, links).order_by("pk")
     for donor, anchor, start in there.values_list("source", "anchor", "place"):
         if len(found[donor].there) < MOST:

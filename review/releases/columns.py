@@ -11,6 +11,7 @@ from linker.matching.words_gone import alike
 from linker.models.edge_columns import EXPORTED_COLUMNS, EdgeColumn, Form
 from linker.storage.cells import safe_cell_sql
 from review.models import ReleaseFormat
+from review.releases import put_in
 
 
 def _six_decimals(expression: str) -> str:
@@ -124,13 +125,20 @@ _IN_THE_TEXT = {
     "sentence": _place(safe_cell_sql("e.sentence"), safe_cell_sql("e.moved_sentence")),
     "section_heading": _place(f"nullif({safe_cell_sql('e.section_heading')}, '')", safe_cell_sql("e.moved_heading")),
     "anchor_text": safe_cell_sql("coalesce(e.own_words, e.anchor)"),
-    "occurrence": "e.nth",
-    "context_before": safe_cell_sql("e.context_before"),
-    "context_after": safe_cell_sql("e.context_after"),
     "paragraph": safe_cell_sql("e.paragraph"),
     "paragraph_heading": _of_paragraph(f"nullif({safe_cell_sql('e.paragraph_heading')}, '')"),
     "paragraph_start": _of_paragraph("e.paragraph_start"),
     "paragraph_end": _of_paragraph("e.paragraph_end"),
+}
+# Where it is to be found in the page, and what is put there.
+PLACE_CELLS = {
+    "occurrence": "e.nth",
+    "context_before": safe_cell_sql("e.context_before"),
+    "context_after": safe_cell_sql("e.context_after"),
+    "stands": "stands.stands",
+    "paragraph_number": put_in.PARAGRAPH_NUMBER,
+    "html": safe_cell_sql("put_in.html"),
+    "markdown": safe_cell_sql("put_in.markdown"),
 }
 # What other tables say of the edge.
 JOINED_CELLS = {
@@ -151,7 +159,7 @@ JOINED_CELLS = {
     "approved_by": safe_cell_sql("e.approved_by"),
 }
 CELLS = {name: _edge_cell(column) for name, column in EXPORTED_COLUMNS.items()}
-CELLS |= _OWN_WORDS | _IN_THE_TEXT | JOINED_CELLS
+CELLS |= _OWN_WORDS | _IN_THE_TEXT | PLACE_CELLS | JOINED_CELLS
 # In the order of the file.
 COLUMNS = {
     ReleaseFormat.FULL: (
@@ -160,7 +168,8 @@ COLUMNS = {
         *("probability", "quantile", "generators", "why", "anchor_source", "anchor_start", "anchor_end", "sentence"),
         *("section_heading", "content_gap", "operation", "paragraph", "paragraph_heading", "paragraph_start"),
         *("paragraph_end", "previous_anchor", "previous_rel", "previous_donor_url", "previous_acceptor_url"),
-        *("approved_by", "occurrence", "context_before", "context_after"),
+        *("approved_by", "occurrence", "context_before", "context_after", "stands", "paragraph_number"),
+        *("new_sentence", "html", "markdown"),
     ),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }

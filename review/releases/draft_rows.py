@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from linker.engine.text.clean import visible
-from linker.engine.text.sentences import sentences
+from linker.engine.text.sentences import find_phrase, sentences
 from linker.models import Page
 from linker.models.querysets import UNDECIDED, holds, of
 from linker.reports.sentences import in_words
@@ -128,6 +129,10 @@ def _rows(project: Project, links: Sequence[DraftLink], behind: Mapping[int, Hel
 
 def _sentence(body: str, link: DraftLink) -> SafeString | None:
     edge, words = link.edge, link.anchor_out if link.operation == Operation.REMOVE else link.anchor
+    if edge.new_sentence and (found := find_phrase(edge.new_sentence, words)):
+        start, end = found
+        parts = edge.new_sentence[:start], edge.new_sentence[start:end], edge.new_sentence[end:]
+        return format_html("{} {}<mark>{}</mark>{}", _("New sentence:"), *parts)
     span = place_of(body, words, edge.span_start, edge.span_end)
     if span is None:
         return None

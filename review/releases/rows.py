@@ -18,7 +18,7 @@ from linker.models import CandidateEdge
 from linker.models.edge_columns import EDGE_COLUMNS, Form
 from linker.models.querysets import ACTIVE, DECIDED, OPEN, OUT, REOPENED, UNDECIDED, sql
 from review.models import ReleaseFormat
-from review.releases import checks
+from review.releases import checks, put_in
 from review.releases.checks import REJECTED_AND_OUT, sql_of
 from review.releases.columns import CELLS, COLUMNS, MOVED_PLACE, SPELLED, time_cell
 
@@ -63,7 +63,7 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 SQL_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
 # What the order, the joins and the columns read of an edge, in addition to the columns of the file.
 _LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "regressed", "body_hash", "paragraph_hash"}
-_LOOKED_AT |= {"second_by_id"}
+_LOOKED_AT |= {"second_by_id", "own_line"}
 
 
 def _edge_columns() -> list[str]:
@@ -101,9 +101,9 @@ LEFT JOIN LATERAL (
     ORDER BY d.id DESC LIMIT 1
 ) decision ON true
 """
-# The paragraph that a sentence could follow, as long as the donor's text is the one it was found in.
+# The paragraph that a sentence or a line follows, as long as the donor's text is the one it was found in.
 _PARAGRAPH = (
-    "CASE WHEN e.content_gap AND e.paragraph_hash = donor.body_hash "
+    "CASE WHEN (e.content_gap OR e.own_line) AND e.paragraph_hash = donor.body_hash "
     "THEN substr(donor.body, e.paragraph_start + 1, e.paragraph_end - e.paragraph_start) END"
 )
 _URLS = "donor.url AS donor_url, acceptor.url AS acceptor_url"
@@ -115,13 +115,23 @@ _ROWS = {
         "donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
         "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
         f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, "
-        f"{_PARAGRAPH} AS paragraph, CASE WHEN to_do.operation = 'change' THEN out.anchor END AS previous_anchor, "
+        f"{_PARAGRAPH} AS paragraph, {put_in.PARAGRAPH_NUMBER_OF_TEXT} AS paragraph_number, "
+        f"{put_in.LINE_WORDING} AS line_wording, "
+        "CASE WHEN to_do.operation = 'change' THEN out.anchor END AS previous_anchor, "
         "CASE WHEN to_do.operation = 'change' THEN out.rel END AS previous_rel, "
         "nullif(out.donor_was, '') AS previous_donor_url, nullif(out.acceptor_was, '') AS previous_acceptor_url, "
         "second.username AS approved_by",
-        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} {_OF_PLACE} LEFT JOIN auth_user second ON second.id = e.second_by_id",
+        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} {_OF_PLACE} LEFT JOIN auth_user second ON second.id = e.second_by_id "
+        "JOIN (SELECT p.id, p.line_wording FROM linker_project p OFFSET 0) project ON project.id = donor.project_id",
     ),
     ReleaseFormat.JOIL: (f"{_URLS}, {_WORDS}", f"{_BOTH_PAGES} {_OF_PLACE}"),
+}
+# What is put into the page is made of what the rows have by then.
+_PUT_IN = {
+    ReleaseFormat.FULL: f"""CROSS JOIN LATERAL (SELECT {put_in.STANDS} AS stands OFFSET 0) stands
+CROSS JOIN LATERAL (SELECT {put_in.HTML} AS html,
+    {put_in.MARKDOWN} AS markdown OFFSET 0) put_in""",
+    ReleaseFormat.JOIL: "",
 }
 # What is to be done with a link: for a release what it says, else what a release would say now. Of a link that is out
 # and back in the queue, nobody has said it yet.
@@ -158,7 +168,7 @@ def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, to_do: s
     before = _PREVIOUS if fmt == ReleaseFormat.FULL else ""
     return (
         f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} {to_do} {before} "
-        f"ORDER BY {SQL_ORDER}) e ORDER BY {SQL_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
+        f"ORDER BY {SQL_ORDER}) e {_PUT_IN[fmt]} ORDER BY {SQL_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
     )
 
 

@@ -14,7 +14,7 @@ from review.queue.cursor import Cursor
 from review.queue.filters import QueueFilter
 from review.queue.operations import Aside, Ask, Decide, Operation, Say, Undo
 from review.queue.opinions import MAX_TEXT
-from review.rulings import Ruling, Shown
+from review.rulings import MAX_SENTENCE, Ruling, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +73,7 @@ class DecisionForm(PlaceForm):
     note = forms.CharField(required=False, max_length=500)
     start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
     end = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    sentence = forms.CharField(required=False, max_length=2 * MAX_SENTENCE)
     where = forms.ChoiceField(required=False, choices=Where.choices)
     proposed = forms.ChoiceField(required=False, choices=Where.choices)
     reach = forms.ChoiceField(required=False, choices=Reach.choices)
@@ -110,6 +111,7 @@ class DecisionForm(PlaceForm):
             where=None if where in ("", proposed) else Where(where),
             proposed=Where(proposed) if proposed else None,
             rel=Rel(detail) if detail else None,
+            sentence=self.cleaned_data["sentence"],
             note=note,
             overrules={edge: self.overrules},
         )

@@ -61,7 +61,7 @@ def test_an_anchor_that_is_not_in_the_text_is_called_a_copy_change(project, as_e
 def test_a_link_of_the_related_block_needs_no_place_in_the_text(project, as_editor):
     make_edge(project, score=0.7, anchor="nowhere to be found")
     page = text(as_editor.get(PAGE))
-    assert "Goes beside the text" in as_editor.get(PAGE).content.decode()
+    assert "In the list at the end" in as_editor.get(PAGE).content.decode()
     assert "copy change" not in page
 
 
@@ -190,7 +190,7 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
     learned(project, anchor="blisters", content_gap=True, placement="related")
     page = text(as_editor.get(PAGE))
     assert "Content gap: no words of the text fit well" in page
-    assert "Write the sentence and edit the anchor to its words, or put the link beside the text." in page
+    assert "Write the sentence with the words of the link in it, now or later, or put the link beside the text." in page
 
 
 def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:
@@ -324,7 +324,7 @@ def test_words_that_the_text_holds_are_offered_first_and_once(project):
 def test_an_edited_anchor_that_the_text_does_not_hold_says_where_it_goes(project, as_editor, editor):
     edge = learned(project, anchor="socks", **at("socks"))
     decide_edges(project, [edge.pk], Verb.EDIT, editor, Ruling(anchor="woollen hats", overrules={edge.pk: CODES}))
-    assert "Beside the text" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
+    assert "In the list at the end" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
     # Accepted before such words went beside the text, it still says that it stands nowhere.
     CandidateEdge.objects.update(placement="inline", content_gap=False, span_start=None, span_end=None)
     assert "Not in the text: needs a copy change" in text(as_editor.get(f"{PAGE}{edge.pk}/"))

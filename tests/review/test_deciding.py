@@ -95,11 +95,11 @@ def test_the_preview_of_a_group_says_where_its_links_go(project, as_editor):
         make_edge(project, donor, placement="related")
     make_edge(project, donor, placement="related", content_gap=True)
     preview = text(as_editor.get(GROUP, {"donor": donor.pk}))
-    assert "Where they go: 1 in the text, 3 beside the text" in preview
-    assert preview.count("beside the text, follow") == 3
+    assert "Where they go: 1 in the text, 3 in the list at the end" in preview
+    assert preview.count("in the list at the end, follow") == 3
     type(project).objects.filter(pk=project.pk).update(gap_links="gap")
     preview = text(as_editor.get(GROUP, {"donor": donor.pk}))
-    assert "Where they go: 1 in the text, 2 beside the text, 1 as a content gap" in preview
+    assert "Where they go: 1 in the text, 2 in the list at the end, 1 as a content gap" in preview
 
 
 def test_a_card_that_a_run_refreshed_is_shown_again_before_it_is_decided(edge, as_editor):

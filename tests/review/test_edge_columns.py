@@ -16,7 +16,7 @@ from linker.models.edge_columns import (
     Value,
 )
 from review.models import Decision, ReleaseFormat
-from review.releases.columns import CELLS, COLUMNS, JOINED_CELLS
+from review.releases.columns import CELLS, COLUMNS, JOINED_CELLS, PLACE_CELLS
 
 
 def columns_of(model: type) -> set[str]:
@@ -51,7 +51,7 @@ def test_a_decision_keeps_each_column_that_is_seen_and_the_name_of_the_tier():
 def test_the_full_export_has_each_column_that_is_exported_and_what_is_joined():
     file = COLUMNS[ReleaseFormat.FULL]
     assert len(file) == len(set(file))
-    assert set(file) == {*EXPORTED_COLUMNS, *JOINED_CELLS, "paragraph"} == set(CELLS)
+    assert set(file) == {*EXPORTED_COLUMNS, *JOINED_CELLS, "paragraph", *PLACE_CELLS} == set(CELLS)
 
 
 @pytest.mark.parametrize("column", EDGE_COLUMNS, ids=lambda column: column.name)

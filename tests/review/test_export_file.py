@@ -35,6 +35,7 @@ HEADER = (
     "anchor_end,sentence,section_heading,content_gap,operation,paragraph,"
     "paragraph_heading,paragraph_start,paragraph_end,previous_anchor,previous_rel"
     ",previous_donor_url,previous_acceptor_url,approved_by,occurrence,context_before,context_after"
+    ",stands,paragraph_number,new_sentence,html,markdown"
 )
 TEXT = "Which socks to wear\nThe day is long. Wear warm socks on snow! Dry them at night.\nWash them cold."
 
@@ -98,7 +99,8 @@ def test_a_full_file_is_these_bytes(project):
         f'0.832500,1,"Shop > Camping, cooking",test-model 1 (text full 1),0.5,'
         f"{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true,"
         'learned,0.625000,0.975000,mention;nearest,"The text says “warm socks”, and other pages link to both.",h1,,,,,'
-        "false,add,,,,,,,,,,,,\n"
+        'false,add,,,,,,,,,,,,,text,,"","<a href=""https://shop.example/stoves"">the ""small"" stove</a>",'
+        '"[the ""small"" stove](https://shop.example/stoves)"\n'
     )
 
 
@@ -199,9 +201,8 @@ def test_what_a_run_kept_of_a_place_leaves_as_it_is(project):
 
 def test_a_place_without_a_heading_leaves_the_cell_empty(project):
     kept(project, "warm socks", section_heading="")
-    assert file_of(project).endswith(
-        ",Kept.,,false,add,,,,,,,,,,1,The day is long. Wear , on snow! Dry them at night.\n"
-    )
+    place = ",1,The day is long. Wear , on snow! Dry them at night.,text,"
+    assert f",Kept.,,false,add,,,,,,,,,{place}" in file_of(project)
 
 
 def test_what_was_kept_is_no_formula_either(project):

@@ -24,9 +24,11 @@ pytestmark = pytest.mark.django_db
 BODY = "Feet\nWarm boots help. Dry the warm boots at night.\nWarm boots again.\nBoots and warm boots end it."
 PROSE = "\n" + "This is a page of many words, as one has that a sentence could be added to. " * 20
 PHRASE = "warm boots"
+OF_RUNS = [where for where in Where if where != Where.LINE]  # editors alone choose a line
 COLUMNS = (
     "status", "anchor", "anchor_source", "edited", "rel", "placement", "content_gap", "span_start", "span_end",
     "sentence", "section_heading", "body_hash", "tier_id", "reviewed",
+    "own_line", "new_sentence",
 )  # fmt: skip
 
 
@@ -43,6 +45,7 @@ def suggestion(project, where: Where, anchor: str = PHRASE, **fields: object) ->
     page = make_page(project, body=BODY + PROSE)
     page.refresh_from_db()
     target = make_page(project, title="Warm boots and other shoes")
+    paragraph = {"paragraph_start": 0, "paragraph_end": 4, "paragraph_hash": page.body_hash}
     kept: dict[str, object] = {"placement": Placement.RELATED, "content_gap": where == Where.GAP}
     if where == Where.TEXT:
         start, end = places()[0]
@@ -51,7 +54,14 @@ def suggestion(project, where: Where, anchor: str = PHRASE, **fields: object) ->
             "section_heading": "Feet", "body_hash": page.body_hash,
         }  # fmt: skip
     edge = make_edge(
-        project, page, target, anchor=anchor, score=0.7 if where == Where.BESIDE else 0.85, **kept, **fields
+        project,
+        page,
+        target,
+        anchor=anchor,
+        score=0.7 if where == Where.BESIDE else 0.85,
+        **kept,
+        **paragraph,
+        **fields,
     )
     return CandidateEdge.objects.get(pk=edge.pk)
 
@@ -67,7 +77,7 @@ def accept(edge: CandidateEdge, editor, **ruling: object) -> CandidateEdge:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize(("before", "after"), itertools.product(Where, Where))
+@pytest.mark.parametrize(("before", "after"), itertools.product(OF_RUNS, Where))
 def test_a_link_goes_where_the_editor_puts_it_and_undo_puts_it_back(project, editor, before, after):
     edge = suggestion(project, before)
     was = columns(edge)
@@ -124,7 +134,7 @@ def test_words_that_the_text_lacks_are_said_to_go_elsewhere_before_they_are_acce
     assert columns(edge) == was
 
 
-@pytest.mark.parametrize("before", list(Where))
+@pytest.mark.parametrize("before", OF_RUNS)
 def test_a_form_that_names_the_place_shown_moves_nothing(project, editor, as_editor, before):
     """Without a script every form names it."""
     project.gap_links = "gap"
@@ -172,7 +182,7 @@ def test_the_words_proposed_go_into_the_text_where_they_are_picked_there(project
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("setting", ["beside", "gap"])
+@pytest.mark.parametrize("setting", ["line", "beside", "gap"])
 def test_a_link_whose_words_the_text_lacks_goes_where_the_project_has_them_go(project, editor, as_editor, setting):
     project.gap_links = setting
     project.save(update_fields=["gap_links"])
@@ -180,7 +190,7 @@ def test_a_link_whose_words_the_text_lacks_goes_where_the_project_has_them_go(pr
     was = columns(edge)
     card = as_editor.get(f"/p/shop/queue/{edge.pk}/").content.decode()
     assert f'name="proposed" value="{setting}"' in card
-    assert ("This project puts such a link beside the text" in card) == (setting == "beside")
+    assert ("says where this project puts such a link" in card) == (setting != "gap")
     assert results(send(as_editor, decision(edge))) == ["saved"]
     assert where_of(accepted := CandidateEdge.objects.get(pk=edge.pk)) == setting
     assert (accepted.anchor, accepted.edited) == ("other shoes", False)
@@ -236,7 +246,9 @@ def test_the_export_says_where_the_link_was_put(project, editor):
     }
 
 
-@pytest.mark.parametrize(("before", "after"), [pair for pair in itertools.product(Where, Where) if pair[0] != pair[1]])
+@pytest.mark.parametrize(
+    ("before", "after"), [pair for pair in itertools.product(OF_RUNS, Where) if pair[0] != pair[1]]
+)
 def test_new_tiers_leave_an_accepted_link_where_it_was_put(project, editor, before, after):
     moved = accept(suggestion(project, before), editor, where=after)
     was = columns(moved)

@@ -105,6 +105,7 @@ class ProjectForm(forms.ModelForm):
             "query_blend": gettext_lazy("Weight of search queries"),
             "queue_order": gettext_lazy("Order of the queue"),
             "gap_links": gettext_lazy("Links without words in the text"),
+            "line_wording": gettext_lazy("What a line of its own says"),
             "replacing": gettext_lazy("Propose better links in place of released ones"),
             "replace_gain": gettext_lazy("Least gain, in percent"),
             "replace_of_page": gettext_lazy("Of a page’s links a week, in percent"),
@@ -139,6 +140,10 @@ class ProjectForm(forms.ModelForm):
             "gap_links": gettext_lazy(
                 "Where the accept button puts a link that belongs in the text if the text has no words for it. "
                 "Editors can choose otherwise on each card. What is decided already stays as it is."
+            ),
+            "line_wording": gettext_lazy(
+                "“{title}” stands for the link: “See also {title}”. Empty: “More on this: {title}” in the language of "
+                "the donor (German, English, French, Spanish, Italian, Portuguese, Dutch)."
             ),
             "replacing": gettext_lazy(
                 "Only where a page has no room left, only in place of links that Anchorline has released, and only if "

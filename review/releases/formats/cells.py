@@ -5,5 +5,5 @@ from __future__ import annotations
 BOOLEANS = {"edited", "content_gap"}
 NUMBERS = {
     *("score", "similarity", "level", "run", "probability", "quantile", "threshold"),
-    *("anchor_start", "anchor_end", "paragraph_start", "paragraph_end", "occurrence"),
+    *("anchor_start", "anchor_end", "paragraph_start", "paragraph_end", "occurrence", "paragraph_number"),
 }

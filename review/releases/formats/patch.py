@@ -127,6 +127,8 @@ def _why_not(row: Row, text: str | None, placed: list[Placed]) -> str:
     if row["operation"] != Operation.ADD:
         return f"{row['operation']}: the text that is kept has no links"
     if not row["anchor_start"]:
+        if row.get("stands") in ("line", "sentence"):
+            return "it gets a line of its own" if row["stands"] == "line" else "it stands in a new sentence"
         return "it goes beside the text" if row["placement"] == Placement.RELATED else "the text lacks its words"
     start, end, sentence = int(row["anchor_start"]), int(row["anchor_end"]), row["sentence"]
     if not text:

@@ -28,7 +28,9 @@ class RelatedBlocks(Format):
     content_type = "text/html; charset=utf-8"
 
     def pieces(self, release: Release) -> Iterator[bytes]:
-        beside = (row for row in kept_rows(release) if row["placement"] == Placement.RELATED)
+        # Releases from before the column `stands` know lists alone.
+        rows = (row for row in kept_rows(release) if row["placement"] == Placement.RELATED)
+        beside = (row for row in rows if row.get("stands", "list") == "list")
         blocks = (_block(donor, rows).encode() for donor, rows in groupby(beside, lambda row: row["donor_url"]))
         return collected(or_said(blocks, f"<!-- Release {release.number} has no link beside the text. -->\n"))
 

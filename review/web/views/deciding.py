@@ -216,11 +216,30 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             project, [edge.pk], form.verb, user, form.ruling(edge.pk), form.what_was_shown(edge.pk)
         )
     except (AnchorError, MayNotLink) as error:
-        return _card_again(request, membership, edge, chosen, 422, error=str(error), typed=form.settled_anchor)
+        return _card_again(
+            request,
+            membership,
+            edge,
+            chosen,
+            422,
+            error=str(error),
+            typed=form.settled_anchor,
+            sentence=form.cleaned_data["sentence"],
+        )
     if outcome.doubts:
         doubt = outcome.doubts[0]
         do = f"anyway{form.cleaned_data['do'].removeprefix('accept').removeprefix('anyway')}"
-        return _card_again(request, membership, edge, chosen, 422, doubt=doubt, typed=doubt.anchor, anyway=do)
+        return _card_again(
+            request,
+            membership,
+            edge,
+            chosen,
+            422,
+            doubt=doubt,
+            typed=doubt.anchor,
+            anyway=do,
+            sentence=form.cleaned_data["sentence"],
+        )
     if outcome.conflicts:
         conflict = outcome.conflicts[0]
         said = (form.verb, form.ruling(edge.pk), form.what_was_shown(edge.pk), uuid4())

@@ -197,7 +197,6 @@ def queue_context(membership: Membership, chosen: QueueFilter) -> dict[str, Any]
         "can_decide": has_role(membership, Role.EDITOR),
         "reasons": Reason.choices,
         "reaches": Reach.choices,
-        "wheres": Where.choices,
         "keys": Keys(membership.user_id),
         "colleagues": colleagues(membership.project, membership.user_id),  # asked for when the first card lists them
     }

@@ -12,8 +12,8 @@ const shownExcerpt = (card) => [...card.querySelectorAll("[data-excerpt]")].find
 export const anchorField = (card) => card.querySelector("[data-anchor]");
 
 // Puts what an operation said into the fields of a card, as if it had been typed: what could not be saved is not lost.
-export function write(card, { anchor, shown, note, text }) {
-  const fields = [["[data-anchor]", anchor === shown ? "" : anchor], ["[data-reject-form] [name=note]", note], ["[data-ask-form] [name=text]", text]];
+export function write(card, { anchor, shown, note, text, sentence }) {
+  const fields = [["[data-anchor]", anchor === shown ? "" : anchor], ["[data-reject-form] [name=note]", note], ["[data-ask-form] [name=text]", text], ["[data-sentence]", sentence]];
   for (const [selector, typed] of fields) {
     const field = card.querySelector(selector);
     if (field && typed) field.value = typed;
@@ -117,6 +117,11 @@ export function type(card) {
   check(card);
 }
 
+// A line of its own has the words that the link has by now.
+function sayLine(card) {
+  for (const words of card.querySelectorAll("[data-line]")) words.textContent = anchorField(card).value;
+}
+
 // The card as it came.
 export function reset(card) {
   const form = card.querySelector("[data-accept]");
@@ -126,6 +131,7 @@ export function reset(card) {
   if (cameWith.has(card)) showDoubt(card, cameWith.get(card));
   delete card.dataset.placed;
   sayWhere(card);
+  sayLine(card);
   forgetFound(card);
   for (const field of card.querySelectorAll("[data-start], [data-end]")) field.value = "";
   for (const excerpt of card.querySelectorAll("[data-excerpt]")) {
@@ -136,10 +142,10 @@ export function reset(card) {
 
 // Whether somebody has begun to change the card, to reject it, or to write about it.
 export function isTouched(card) {
-  const fields = [...card.querySelectorAll("[data-anchor], [name=note], .edge__says")];
+  const fields = [...card.querySelectorAll("[data-anchor], [data-sentence], [name=note], .edge__says")];
   const radios = [...card.querySelectorAll("[type=radio]:not([name=reach])")]; // that one is remembered from card to card
   return fields.some((field) => field.value !== field.defaultValue) || radios.some((radio) => radio.checked !== radio.defaultChecked)
-    || card.querySelector("[data-reject][open], [data-ask][open]") !== null || card.contains(document.activeElement) && document.activeElement.matches("input, select");
+    || card.querySelector("[data-reject][open], [data-ask][open]") !== null || card.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
 }
 
 // Asks what is to be said against the words, once they have not changed for a moment.
@@ -150,6 +156,7 @@ export function check(card) {
     where: card.dataset.placed ? placeOf(card).value : "",
   }).toString();
   clearTimeout(form.timer);
+  sayLine(card);
   form.timer = setTimeout(async () => {
     const query = asked();
     const answer = await fetch(`${form.dataset.words}?${query}`).catch(() => null);

@@ -66,7 +66,7 @@ def test_each_key_decides_its_card_and_the_next_one_opens(at_row, row, editor):
     expect_left(at_row, 3)
     expect(at_row.locator("[data-today]")).to_have_text("14")
     expect(at_row.locator("[data-accepted]")).to_have_text("9")
-    expect(recent(at_row).first).to_contain_text("Accepted, beside the text: warm boots → Target 14")
+    expect(recent(at_row).first).to_contain_text("Accepted, in the list at the end: warm boots → Target 14")
     expect(recent(at_row).nth(4)).to_contain_text("Accepted with an edit, in the text: my target")
     counts = {
         name: at_row.locator(f"[data-count={name}]").text_content() for name in ("suggested", "accepted", "later")

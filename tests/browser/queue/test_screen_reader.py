@@ -23,7 +23,7 @@ CARD = """
     - radio "dry boots H1"
   - group "Where":
     - radio "In the text" [checked]
-    - radio "Beside the text"
+    - radio "In the list at the end"
     - radio "Content gap"
   - button "Accept in the text, follow"
   - button "as nofollow"

@@ -133,7 +133,7 @@ def test_warnings_come_while_the_words_are_changed_and_y_overrules_just_these(at
 def test_w_moves_the_link_the_button_says_where_and_a_line_is_opened_by_the_pointer(at_placed, placed, edges):
     button = card(at_placed).locator("[data-do=accept]")
     chosen = card(at_placed).locator("[data-where]:checked")
-    for where, words in (("text", "in the text"), ("beside", "beside the text"), ("gap", "content gap")):
+    for where, words in (("text", "in the text"), ("beside", "in the list at the end"), ("gap", "content gap")):
         expect(chosen).to_have_value(where)
         expect(button).to_contain_text(f"{words}, follow")
         at_placed.keyboard.press("w")
@@ -173,7 +173,7 @@ def chosen_place(page) -> str:
 def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once(gap, at_queue):
     expect_open(at_queue, gap)
     button = card(at_queue).locator("[data-do=accept]")
-    expect(button).to_contain_text("beside the text")
+    expect(button).to_contain_text("in the list at the end")
     follows = card(at_queue).get_by_text("could follow this paragraph")
     expect(follows).to_be_hidden()
     press(at_queue, "w")
@@ -213,7 +213,7 @@ def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(
     reload(at_queue)
     expect_open(at_queue, gap)
     at_queue.keyboard.press("1")
-    expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("beside the text")
+    expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("in the list at the end")
     expect(card(at_queue).locator("[data-warnings]")).to_contain_text("holds these words only in a link")
     press(at_queue, "ww")
     expect(card(at_queue).locator("[data-warnings]")).to_contain_text("does not hold “warm boots” where a link may")
