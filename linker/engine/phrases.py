@@ -12,9 +12,11 @@ import numpy as np
 from linker.engine.address_tree import segments
 from linker.engine.arrays.disk import DiskTexts
 from linker.engine.text.clean import clean, has_word
+from linker.engine.text.fold import fold
 from linker.engine.text.generic import primary_language, stop_words
 from linker.engine.text.mentions import PhraseBook
 from linker.engine.text.names import short_forms
+from linker.engine.text.written_forms import written_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +94,14 @@ def _names(site: Site, template: Template) -> Iterator[_Name]:
             if name and not template.is_repeated(name):
                 yield _Name(name, language, page, bit)
                 if name not in forms:
-                    forms[name] = [form for form in short_forms(name, stops) if form and form != name]
+                    short = [
+                        form
+                        for form in short_forms(name, stops)
+                        if form and form != name and fold(form) not in template.series
+                    ]
+                    spoken = primary_language(language)
+                    ways = [way for form in (name, *short) for way in written_forms(form, spoken, stops)]
+                    forms[name] = list(dict.fromkeys([*short, *ways]))
                 for form in forms[name]:
                     yield _Name(form, language, page, SHORT)
         words = _slug_words(url)

@@ -170,6 +170,38 @@ POINTING_WORDS: dict[str, str] = {
         oficial completo completa seguinte ler ver dito escrito publicado publicada""",
 }
 
+# Words that announce what a title is about, before it and after it, and articles.
+LEADING_WORDS: dict[str, str] = {
+    "en": "a an the our your my introducing announcing presenting celebrating meet about on welcome to using "
+    "understanding new",
+    "de": "der die das den dem ein eine einen unser unsere ihr ihre über neu neue neues",
+    "fr": "le la les l un une des notre nos votre vos présentation de du sur nouveau nouvelle",
+    "es": "el la los las un una nuestro nuestra nuestros nuestras presentamos presentación sobre nuevo nueva",
+    "it": "il lo la i gli le un uno una nostro nostra presentazione su nuovo nuova",
+    "nl": "de het een onze ons over nieuw nieuwe",
+    "pt": "o a os as um uma nosso nossa apresentando sobre novo nova",
+}
+TRAILING_WORDS: dict[str, str] = {
+    "en": "released announced available published launched is are now out",
+    "de": "erschienen veröffentlicht freigegeben verfügbar herunterladen angekündigt ist sind jetzt nun",
+    "fr": "publié publiée disponible annoncé annoncée est sont",
+    "es": "publicado publicada disponible anunciado anunciada está es",
+    "it": "pubblicato pubblicata disponibile annunciato annunciata è",
+    "nl": "verschenen uitgebracht beschikbaar aangekondigd is zijn nu",
+    "pt": "publicado publicada disponível anunciado anunciada está é",
+}
+AND: dict[str, str] = {"en": "and", "de": "und", "fr": "et", "es": "y", "it": "e", "nl": "en", "pt": "e"}
+# From two on.
+NUMBER_WORDS: dict[str, str] = {
+    "en": "two three four five six seven eight nine ten eleven twelve",
+    "de": "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "fr": "deux trois quatre cinq six sept huit neuf dix onze douze",
+    "es": "dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "it": "due tre quattro cinque sei sette otto nove dieci undici dodici",
+    "nl": "twee drie vier vijf zes zeven acht negen tien elf twaalf",
+    "pt": "dois três quatro cinco seis sete oito nove dez onze doze",
+}
+
 # Words before a full stop that does not end a sentence. Single letters (initials, "U.S.", "z. B.") never end one.
 ABBREVIATIONS = """mr mrs ms dr prof st sr jr sra no nos nr vs etc approx fig figs eq vol ch sec inc ltd corp co dept
     gov e.g i.e cf al ca resp bzw usw evtl ggf inkl zzgl str mme mlle env av art bd ex p.ex pp ed eds núm pág tel ej ee
