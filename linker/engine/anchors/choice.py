@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
+from linker.engine.anchors.cuts import cut_out
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
 from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
@@ -81,7 +82,7 @@ def anchor_choices(
         quick = ranker.score(every.features, QUICK) if ranker else approval.linked_elsewhere(every.features)
         found = every.take(_best(every.pair, quick, every.first, 2 * most))
         another = names_another(finder, texts, target[pair[found.pair]], found.first, found.last)
-        found = found.take(np.flatnonzero(~another))
+        found = found.take(np.flatnonzero(~another & ~cut_out(finder, texts, target[pair[found.pair]], found)))
         own = ranker.score(found.features) if ranker else approval.linked_elsewhere(found.features)
         context = in_context(finder, texts, target[pair], found)
         table = word_table(found.features, context, own)

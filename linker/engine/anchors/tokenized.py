@@ -53,6 +53,8 @@ class SpanReader:
             self.kinds[vocabulary.numbers(marks)] = kind
         stop = vocabulary.numbers(".")
         self.full_stop = int(stop[0]) if len(stop) else -1
+        quote = vocabulary.numbers('"')
+        self.double_quote = int(quote[0]) if len(quote) else -1
         self.phrases = hash_runs(prefix_sums(tokens.words), *trimmed(tokens, vocabulary))
         self.terms: int = index.terms.shape[1]
 
@@ -84,6 +86,7 @@ class TokenizedTexts:
         self.is_mark = np.isin(self.words, reader.marks)
         self.is_number = reader.has_digit[self.words]
         self.is_break = self.words == 0
+        self._double_quote = reader.double_quote
         line_break, kinds = self.is_break, reader.kinds[self.words]
         gap = self._gaps(line_break)
         self._mark_boundaries(kinds, gap, line_break)
@@ -131,6 +134,7 @@ class TokenizedTexts:
         self.ends &= ~quote | ~glued_after
         self.brackets = opening.astype(np.int8) - closing.astype(np.int8)
         self.quote = quote
+        self.is_double_quote = self.words == self._double_quote
 
     def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The word before and the word after each token, 0 at a line break and at the ends of a text; int32 [tokens]
