@@ -29,19 +29,27 @@ TITLE_WORDS = 0.1  # of a title's weight, for words to share more with it than w
 NEARLY_ALWAYS, MOSTLY = 0.8, 0.5  # of the links with these words
 OFTEN, NOW_AND_THEN = 0.2, 0.05  # of the pages that say them
 FAR = 6  # tokens before words that may still belong to the same name
-_TWICE = np.log1p(2)
+USUALLY = 0.4
+LONG = 3  # words that are hardly said of anything else
 
 
 def owned(words: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Whether words are their target's own, bool [m]; `words` [m, len(WORD_FEATURES)].
 
-    Those are two words and more that name it, or that the site's links mean it by nearly always and that its title
-    shares.
+    Those are two words and more that name it, or that the site's links mean it by nearly always and its title shares;
+    or words of any number that three links and more mean it by, and that are links wherever they stand but for a few.
     """
+    links, keyness, several = _column(words, "links"), _column(words, "keyness"), _column(words, "words") >= 2
+    means_it = (links > 0) & (_column(words, "share") >= NEARLY_ALWAYS)
+    steady = means_it & (_column(words, "title_share") >= TITLE_WORDS) & (keyness >= NOW_AND_THEN)
     name = _column(words, "named") >= SHORT_FORM
-    by_links = (_column(words, "links") > 0) & (_column(words, "share") >= NEARLY_ALWAYS)
-    by_links &= (_column(words, "title_share") >= TITLE_WORDS) & (_column(words, "keyness") >= NOW_AND_THEN)
-    return (name | by_links) & (_column(words, "words") >= 2)
+    usual = means_it & (keyness >= USUALLY) & (links >= times(3))
+    return np.asarray((name | steady) & several | usual)
+
+
+def times(links: int) -> float:
+    """The feature "links" of so many links, or a hair less."""
+    return float(np.log1p(links)) - 1e-4
 
 
 def ownership_shift(is_owned: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -65,14 +73,15 @@ def borrowed(spans: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Whether spans are words of other links to their target that are not its own, bool [m]; `spans`
     [m, len(SPAN_FEATURES)].
 
-    With words of its title they need to mean it mostly, and to be linked now and then; without any, to be linked
-    often, twice at least, and to mean it nearly always.
+    With words of its title they need to mean it mostly, and to be linked now and then; without any, to mean it nearly
+    always and to be linked often, twice at least unless they are LONG.
     """
     links, share, keyness = (_column(spans, name) for name in ("links", "share", "keyness"))
-    known = (share >= MOSTLY) & ((keyness >= NOW_AND_THEN) | (links >= _TWICE))
-    sure = (share >= NEARLY_ALWAYS) & (keyness >= OFTEN) & (links >= _TWICE - 1e-6)
+    known = (share >= MOSTLY) & ((keyness >= NOW_AND_THEN) | (links >= times(2)))
+    sure = (share >= NEARLY_ALWAYS) & (keyness >= OFTEN)
+    sure &= (links >= times(2)) | (_column(spans, "words") >= LONG)
     titled = _column(spans, "title_share") >= TITLE_WORDS
-    return (links > 0) & (_column(spans, "named") == 0) & ~np.where(titled, known, sure)
+    return np.asarray((links > 0) & (_column(spans, "named") == 0) & ~np.where(titled, known, sure))
 
 
 def names_another(

@@ -102,6 +102,7 @@ def test_an_anchor_used_once_is_not_the_pages_own_where_its_title_does_not_share
     assert borrowed(table(SPAN_FEATURES, **once))[0]
     assert not borrowed(table(SPAN_FEATURES, **once, title_share=0.5))[0]
     assert not borrowed(table(SPAN_FEATURES, **once | {"links": np.log1p(2)}))[0]
+    assert not borrowed(table(SPAN_FEATURES, **once, words=3))[0]
 
 
 def test_an_anchor_that_means_another_page_as_often_is_borrowed_whatever_the_title_says() -> None:
@@ -122,6 +123,7 @@ def test_words_are_owned_as_a_name_of_two_words_or_as_a_steady_anchor_that_the_t
     steady = {"links": np.log1p(3), "share": 0.9, "keyness": 0.3, "words": 2}
     assert owned(table(WORD_FEATURES, **steady, title_share=0.4))[0]
     assert not owned(table(WORD_FEATURES, **steady))[0]
+    assert owned(table(WORD_FEATURES, **steady | {"keyness": 0.5, "words": 1}))[0]
 
 
 @pytest.mark.parametrize(
