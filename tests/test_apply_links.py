@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -239,3 +241,53 @@ def test_no_address_leads_out_of_the_folder(tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "secret.html").write_text("x", encoding="utf-8")
     assert script.file_of(tmp_path / "site", "https://www.shop.example/%2e%2e/secret.html") is None
+
+
+# The sample site: each link of its articles is taken out of the page, and put back from what a release says of it.
+
+ARTICLES = sorted((Path(__file__).parent.parent / "ingest/sample/content/articles").glob("*.md"))
+SIDE = 60
+
+
+def _article(path: Path) -> tuple[str, str, list[tuple[int, int, str]]]:
+    """The page as HTML without links in its text, the text as a crawl reads it, and the links: start, end, address."""
+    text = path.read_text(encoding="utf-8").split("---\n", 2)[2]
+    lines: list[str] = []
+    blocks, links, size = [], [], 0
+    for block in filter(None, map(str.strip, text.split("\n\n"))):
+        plain, at = "", 0
+        source = re.sub(r"^(#+|[-*]|\d+\.) ", "", " ".join(block.split()))
+        for found in re.finditer(r"\[([^\]]+)\]\(([^)]+)\)", source):
+            plain += source[at : found.start()]
+            links.append((size + len(plain), size + len(plain) + len(found[1]), found[2]))
+            plain, at = plain + found[1], found.end()
+        plain += source[at:]
+        tag = "h2" if block.startswith("#") else "p"
+        blocks.append(f"<{tag}>{html.escape(plain, quote=True)}</{tag}>")
+        lines.append(plain)
+        size += len(plain) + 1
+    words = " ".join(f'<a href="{url}">{url}</a>' for _, _, url in links)
+    return f"<nav>{words}</nav><main><article>{chr(10).join(blocks)}</article></main>", "\n".join(lines), links
+
+
+def test_the_links_of_the_sample_go_back_into_its_pages():
+    placed = every = 0
+    for path in ARTICLES:
+        shown, text, links = _article(path)
+        one = script.Page(URL, page(shown))
+        for start, end, url in links:
+            words, line_start = text[start:end], text.rfind("\n", 0, start) + 1
+            line_end = text.find("\n", end) if "\n" in text[end:] else len(text)
+            given = row(
+                words, text[max(line_start, start - SIDE) : start], text[end : min(line_end, end + SIDE)],
+                acceptor_url=f"https://www.shop.example{url}", occurrence=str(text[:start].count(words) + 1),
+            )  # fmt: skip
+            every += 1
+            try:
+                placed += one.apply(given) == "done"
+            except script.CannotPlace as reason:
+                sys.stderr.write(f"{path.stem}: {words}: {reason}\n")
+        read = script.Reader(one.source)
+        assert read.shown == script.Reader(page(shown)).shown, "no word of the page changes"
+    assert every > 100
+    assert placed / every >= 0.99
