@@ -15,7 +15,8 @@ from linker import lines
 from linker.models import CandidateEdge
 from review.decisions import decide_edges
 from review.link_places import by_itself, where_of
-from review.models import Decision, Verb, Where
+from review.models import Decision, ReleaseFormat, Verb, Where
+from review.releases import draft_rows, drafts
 from review.releases.create import create_release, release_pieces
 from review.rulings import AnchorError, Ruling
 from review.undoing import undo
@@ -238,3 +239,15 @@ def test_what_a_release_says_goes_into_the_page(project, editor, gap, ruling, be
     assert page.apply(row) == "done"
     assert page.source == html.replace(before, after, 1)
     assert page.apply(row) == "there"
+
+
+def test_a_second_person_and_the_draft_show_the_sentence(project, gap, client_for, editor):
+    accept(gap, editor, where=Where.GAP, sentence="Mind wind & weather.")
+    CandidateEdge.objects.update(waits=True)
+    card = client_for(editor).get(reverse("edge", args=[project.slug, gap.pk])).content.decode()
+    assert "<bdi>Mind wind &amp; weather.</bdi>" in card
+    CandidateEdge.objects.update(waits=False)
+    draft = drafts.make_draft(project, editor, {}, ReleaseFormat.FULL)
+    drafts.fill(draft)
+    [row], _more = draft_rows.page(draft, {}, 0, 10, {})
+    assert row.sentence == "New sentence: Mind <mark>wind &amp; weather</mark>."
