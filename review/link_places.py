@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from linker.engine.anchors.placement import LinkableText
 from linker.engine.anchors.source_labels import EDITOR
 from linker.engine.text.sentences import find_phrase, reads_as, sentence_and_heading
+from linker.matching.donor_texts import pairwise_spans
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement
 from linker.models.linked import IN_BODY
 from linker.models.querysets import APPROVED
@@ -52,6 +53,8 @@ class DonorTexts:
             (start, end) for pk, start, end, anchor in others if pk != edge.pk and reads_as(body, start, end, anchor)
         ]
         links = [(place, place + len(words)) for words, place in self._on_the_site(edge) if place is not None]
+        if edge.source.linked_elsewhere_hash == edge.source.body_hash:
+            links += pairwise_spans(edge.source.linked_elsewhere)
         return approved + links
 
     def linked(self, edge: CandidateEdge) -> list[str]:

@@ -41,7 +41,8 @@ def read_donor_texts(donors: Sequence[int], usual_language: str, silent_roles: S
     rows = list(
         stream(
             "bodies",
-            f"SELECT id, body, own_language, body_hash, h1, headings, {has_prose_sql('p', '%s')} "
+            f"SELECT id, body, own_language, body_hash, h1, headings, {has_prose_sql('p', '%s')}, "
+            "CASE WHEN linked_elsewhere_hash = body_hash THEN linked_elsewhere ELSE '{}' END "
             "FROM linker_page p WHERE id = ANY(%s) AND body <> ''",
             [list(silent_roles), list(donors)],
             500,
@@ -54,14 +55,24 @@ def read_donor_texts(donors: Sequence[int], usual_language: str, silent_roles: S
     linked, linked_places = _linked_words(bodies, accepted_words)
     return {
         page: DonorText(
-            LinkableText(body, linked[page], [*accepted[page].values(), *linked_places[page]], [h1, *headings]),
+            LinkableText(
+                body,
+                linked[page],
+                [*accepted[page].values(), *linked_places[page], *pairwise_spans(elsewhere)],
+                [h1, *headings],
+            ),
             language or usual_language,
             body_hash,
             has_prose,
             accepted[page],
         )
-        for page, body, language, body_hash, h1, headings, has_prose in rows
+        for page, body, language, body_hash, h1, headings, has_prose, elsewhere in rows
     }
+
+
+def pairwise_spans(edges: Sequence[int]) -> list[tuple[int, int]]:
+    """Spans whose starts and ends stand in a row."""
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _accepted_places(

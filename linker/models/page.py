@@ -86,6 +86,12 @@ class Page(models.Model):
     title = models.TextField(blank=True, default="")
     h1 = models.TextField(blank=True, default="")
     headings = ArrayField(models.TextField(), default=list, blank=True)
+    # Where links stand in the body that lead to no other page of the site: start and end of each, in characters of the
+    # body of this hash. No second link may stand there.
+    linked_elsewhere = ArrayField(
+        models.IntegerField(), default=list, blank=True, db_default=models.Value([], ArrayField(models.IntegerField()))
+    )
+    linked_elsewhere_hash = models.BigIntegerField(null=True, blank=True)
     description = models.TextField(blank=True, default="")
     body = models.TextField(blank=True, default="")
     body_hash = models.GeneratedField(

@@ -9,6 +9,7 @@ import numpy as np
 from ingest.kinds.base import SHRINK_FROM, SHRINK_TO, Counts, shrinks
 from ingest.kinds.links import merge
 from ingest.kinds.links.parse import LinkParser
+from ingest.kinds.links.places import keep_elsewhere
 from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_stage, part_repeated_links
 from ingest.kinds.project_pages import find_pages
 from ingest.kinds.staging import stage_rows
@@ -47,6 +48,7 @@ def load_links(task: ImportTask) -> Counts:
         if stage.places is not None:
             task.note_stage("Saving places of links")
             report["places"] = stage.places.save(project)
+            keep_elsewhere(project, parser.elsewhere, is_whole=task.source.is_whole)
     report["links"] = report["new"] + report["seen_before"]
     report["missing"] = 0
     if not stage.at_once:

@@ -6,6 +6,7 @@ what is left when no rule of the crawler's matched, not a promise.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -123,6 +124,8 @@ class LinkParser:
         self.anchor_at, self.alt_at = at.get("anchor"), at.get("alt")
         self.position_at, self.path_at, self.place_at = at.get("link_position"), at.get("link_path"), at.get("place")
         self.ignored: Counter[str] = Counter()
+        # Where links stand in their texts that lead to no other page: page, first character, the one after the last.
+        self.elsewhere = array("q")
         self._types, self._places, self._follows = Memo(), Memo(), Memo()
         self._template_links: set[tuple[int, int, int]] = set()
 
@@ -144,6 +147,7 @@ class LinkParser:
             return None
         pair = self._pair(line, cells)
         if pair is None:
+            self._note_elsewhere(cells)
             return None
         anchor = cells[self.anchor_at].strip() if self.anchor_at is not None else ""
         if not anchor and self.alt_at is not None:
@@ -166,6 +170,14 @@ class LinkParser:
         follow = self._follow(self._cell(cells, self.follow_at), self._cell(cells, self.rel_at))
         place = _place(self._cell(cells, self.place_at) or "") if block == Block.CONTENT else NOWHERE
         return LinkRow(*pair, block, follow, " ".join(anchor.split())[:MAX_ANCHOR], place)
+
+    def _note_elsewhere(self, cells: Sequence[str]) -> None:
+        if self.place_at is None or self.anchor_at is None:
+            return
+        source, place = self.pages.find(cells[self.source_at]), _place(cells[self.place_at])
+        anchor = " ".join(cells[self.anchor_at].split())
+        if not isinstance(source, str) and place != NOWHERE and anchor:
+            self.elsewhere.extend((source, place, place + len(anchor)))
 
     def parse_all(self, records: Records) -> Links:
         """The links of many rows.

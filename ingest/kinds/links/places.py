@@ -11,8 +11,12 @@ from ingest.kinds.links.parse import NOWHERE
 from ingest.kinds.sql import execute
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import sql
+from linker.storage.copy import copy_in
+from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
+    from array import array
+
     from numpy.typing import NDArray
 
     from ingest.kinds.links.parse import Links
@@ -35,6 +39,38 @@ FORGET_PLACES = (
     "AND e.place IS NOT NULL AND e.source_id IN (SELECT source FROM stage_place) "
     "AND substr(p.body, e.place + 1, char_length(e.anchor)) <> e.anchor"
 )
+
+
+_ELSEWHERE = f"""
+UPDATE linker_page p SET linked_elsewhere = found.spans, linked_elsewhere_hash = p.body_hash, {KEEP_PLANS} FROM (
+    SELECT s.page, array_agg(span.edge ORDER BY s.start, span.n)::int[] AS spans
+    FROM (SELECT DISTINCT page, start, stop FROM stage_elsewhere) s
+    CROSS JOIN LATERAL unnest(ARRAY[s.start, s.stop]) WITH ORDINALITY span(edge, n) GROUP BY 1
+) found
+WHERE p.id = found.page
+    AND (p.linked_elsewhere, p.linked_elsewhere_hash) IS DISTINCT FROM (found.spans, p.body_hash)
+"""
+_NONE_ELSEWHERE = f"""
+UPDATE linker_page p SET linked_elsewhere = '{{}}', linked_elsewhere_hash = NULL, {KEEP_PLANS}
+WHERE p.project_id = %s AND p.linked_elsewhere_hash IS NOT NULL
+    AND NOT EXISTS (SELECT FROM stage_elsewhere s WHERE s.page = p.id)
+"""
+
+
+def keep_elsewhere(project: Project, found: array[int], *, is_whole: bool) -> None:
+    """Notes on each page where links stand in its text that lead to no other page of the site. `found`: page, start and
+    end of each; `is_whole`: the import saw the whole site, so that other pages have none."""
+    page, start, stop = np.frombuffer(found, dtype=np.int64).reshape(-1, 3).T if len(found) else ([], [], [])
+    execute("CREATE TEMP TABLE stage_elsewhere (page bigint, start int, stop int)")
+    copy_in(
+        "stage_elsewhere",
+        [("page", ">i8", np.array(page)), ("start", ">i4", np.array(start)), ("stop", ">i4", np.array(stop))],
+    )
+    execute("ANALYZE stage_elsewhere")
+    execute(_ELSEWHERE)
+    if is_whole:
+        execute(_NONE_ELSEWHERE, [project.pk])
+    execute("DROP TABLE stage_elsewhere")
 
 
 class LinkPlaces:
