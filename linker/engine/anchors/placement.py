@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import log
 
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
-from linker.engine.text.headings import is_heading_above, reads_as_code
+from linker.engine.text.headings import is_heading_above, reads_as_code, reads_as_program
 from linker.engine.text.marks import CLAUSE_ENDS, SENTENCE_ENDS, WIDE_SENTENCE_ENDS
 from linker.engine.text.stems import stem
 
@@ -106,6 +106,8 @@ def unsuitable(text: str, start: int, end: int) -> str:
     line = text[first:last]
     if reads_as_code(line[:_LINE_READ]) and not line.rstrip().endswith((".", "?", "!")):
         return "code"
+    if reads_as_program(line[:_LINE_READ]) and any(map(reads_as_program, _lines_beside(text, first, last))):
+        return "code"
     if _CAPTION.match(line):
         return "caption"
     if _QUOTE.match(line) and line.count(" ") > 3:
@@ -113,6 +115,12 @@ def unsuitable(text: str, start: int, end: int) -> str:
     if is_heading_above(line, _next_line(text, last)) and line.strip() != text[start:end]:
         return "heading"
     return ""
+
+
+def _lines_beside(text: str, first: int, last: int) -> tuple[str, str]:
+    """The beginnings of the lines above and below the one from `first` to `last`."""
+    above = text[text.rfind("\n", 0, max(first - 1, 0)) + 1 : max(first - 1, 0)]
+    return above[:_LINE_READ], text[last + 1 : last + 1 + _LINE_READ].split("\n", 1)[0]
 
 
 def _next_line(text: str, last: int) -> str:

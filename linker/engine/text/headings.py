@@ -67,6 +67,12 @@ def reads_as_code(line: str) -> bool:
     return _CODE.search(line) is not None
 
 
+def reads_as_program(line: str) -> bool:
+    """Whether a line has what lines of programs have, and prose has at times: one that stands among others like it is
+    code."""
+    return _CODE_SHOWN.search(line) is not None
+
+
 def is_byline_or_code(line: str) -> bool:
     """Whether a short line says who wrote a text, when or about what, or is a program: no heading to be shown."""
     return _CODE_SHOWN.search(line) is not None or _BYLINE.search(line) is not None

@@ -131,3 +131,21 @@ def test_parts_of_a_name_that_stand_close_together() -> None:
 def test_any_text_and_name(text: str, name: str) -> None:
     span = StemPositions(Folded(text), "en").nearest_to(name, frozenset())
     assert span is None or 0 <= span[0] < span[1] <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Text before it.\nplt.subplot(143)\nplt.title('watershed segmentation')\nplt.subplot(144)", "watershed"),
+        ("plt.axes([0, 0, 1, 1])\n# A convex function\nplt.plot(x, f(x), linewidth=2)", "convex function"),
+    ],
+)
+def test_a_line_among_lines_of_a_program_is_code(text: str, words: str) -> None:
+    start = text.index(words)
+    assert unsuitable(text, start, start + len(words)) == "code"
+
+
+def test_a_line_of_prose_with_a_call_in_it_is_none() -> None:
+    text = "Plots are easy to make.\nCall plt.plot(x) for a convex function\nRead on about watershed segmentation."
+    start = text.index("convex")
+    assert unsuitable(text, start, start + 6) == ""
