@@ -18,6 +18,7 @@ class AlertKind(models.TextChoices):
     LOST = "lost", _("Links were lost")
     DEAD = "dead", _("Links lead nowhere")
     STUCK = "stuck", _("Links wait for somebody")
+    SHRUNK = "shrunk", _("The queue shrank")
 
 
 class Alert(models.Model):

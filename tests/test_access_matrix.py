@@ -121,6 +121,8 @@ NEEDS = {
     "calibration": ("manager", None),
     "calibration_apply": ("viewer", "manager"),
     "project": ("viewer", None),
+    "learning": ("viewer", None),
+    "learning_choose": ("viewer", "manager"),
     "pages": ("viewer", None),
     "page": ("viewer", None),
     "why_not": ("viewer", None),

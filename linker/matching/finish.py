@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from linker.matching.edges import save_edges
 from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links
 from linker.matching.known_answers import save_known
+from linker.matching.lessons import shown_by_kind, with_shown
 from linker.matching.needs import needs_of
 from linker.matching.prepared import prepared
 from linker.matching.report import ended_report
@@ -62,6 +64,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
 
     def write(lock: Callable[[], None]) -> MatchReport:
         stage = "Choosing anchors and places"
+        shown_before = shown_by_kind(project) if result.report.approval else None
         progress(1, STEPS, stage)
         saved = save_edges(
             run,
@@ -95,6 +98,9 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         if result.marks is not None:
             result.marks.keep(run)
         report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
+        if report.approval is not None and shown_before is not None:
+            approval = with_shown(report.approval, shown_before, shown_by_kind(project))
+            report = replace(report, approval=approval)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
         # been merged, or gone missing, while the run was under way.

@@ -5,17 +5,24 @@ is learned says linker.engine.ranking.calibration."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from django.db import connection
 
-from linker.engine.ranking.calibration import SOURCES, Calibration, Family, Lesson, PageShifts, learn
+from linker.engine.ranking.calibration import SOURCES, Calibration, Family, Lesson, PageShifts, learn, log_odds
 from linker.engine.roles.policy import PageRole
 from linker.matching.category_nodes import category_nodes
 from linker.matching.eligibility import IneligibleReason, ineligible_pages
-from linker.matching.report_types import KindLesson
-from linker.models import Project, Side
-from linker.models.querysets import APPROVED, sql
+from linker.matching.kept_runs import standing_run
+from linker.matching.report_types import KindLesson, MatchReport
+from linker.matching.run_tiers import RunTiers
+from linker.models import Basis, Project, Side
+from linker.models.edge_counts import kept_counts, total
+from linker.models.learning import left_aside
+from linker.models.querysets import APPROVED, OPEN, sql
 from linker.pages.roles import role_now_sql
 from linker.storage.copy import copy_out
 
@@ -55,6 +62,19 @@ SELECT e.source_id, e.target_id, (e.evidence->>'{STATED}')::float8, e.probabilit
 FROM linker_candidateedge e JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
 WHERE {_TEACHES}
 """
+_SHOWN = f"""
+SELECT s.role, t.role, s.category, t.category, e.place, e.words, count(*) FROM (
+    SELECT source_id, target_id, (span_start IS NOT NULL)::int AS place, CASE WHEN span_start IS NULL THEN -1
+        ELSE coalesce(array_position(%(sources)s::text[], anchor_source::text), 0) - 1 END AS words
+    FROM linker_candidateedge JOIN linker_tier ON linker_tier.id = tier_id
+    WHERE linker_candidateedge.project_id = %(project)s AND {sql(OPEN)} AND NOT linker_tier.held
+) e
+JOIN (SELECT p.id, {_role("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
+    WHERE p.project_id = %(project)s) s ON s.id = e.source_id
+JOIN (SELECT p.id, {_role("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
+    WHERE p.project_id = %(project)s) t ON t.id = e.target_id
+GROUP BY GROUPING SETS ((1), (2), (3), (4), (5), (6), ())
+"""
 _FIELDS = [
     *(("source", ">i8"), ("target", ">i8"), ("stated", ">f8"), ("shown", ">f8"), ("approved", "?"), ("of_pair", "?")),
     *((family.value, ">i8") for family in KIND_COLUMNS),
@@ -64,13 +84,37 @@ _FIELDS = [
 def decisions(project: Project) -> NDArray[Any]:
     """What the model stated of each suggestion that a person decided on, what the project's editors were shown, whether
     they approved it as it stood, whether they spoke of the pair and not of its words alone, and of which kind it is of
-    each family, -1 where of none. Decisions on a page that the project keeps from such links by now are left out."""
+    each family, -1 where of none. Decisions on a page that the project keeps from such links by now are left out, and
+    those of a kind that a manager does not want learned from."""
+    rows = _read(project)
+    if not len(rows):
+        return rows
+    return rows[_still_counts(project, rows) & ~_is_left_aside(project, rows)]
+
+
+def _read(project: Project) -> NDArray[Any]:
     asked = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
     rows = copy_out(_DECISIONS, asked, _FIELDS).copy()
     tops = _Tops(project)
     for family in (Family.FROM, Family.TO):
         rows[family.value] = tops.of(rows[family.value].astype(np.int64))
-    return rows[_still_counts(project, rows)] if len(rows) else rows
+    return rows
+
+
+def pairs_left_aside(project: Project) -> NDArray[Any]:
+    """The decisions that a manager does not want learned from, as `decisions` has them."""
+    if not left_aside(project):
+        return np.empty(0, dtype=_FIELDS)
+    rows = _read(project)
+    found: NDArray[Any] = rows[_is_left_aside(project, rows)]
+    return found
+
+
+def _is_left_aside(project: Project, rows: NDArray[Any]) -> NDArray[np.bool_]:
+    found = np.zeros(len(rows), dtype=np.bool_)
+    for family, code in left_aside(project):
+        found |= (rows[family] == code) if family else True
+    return found
 
 
 def _still_counts(project: Project, rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -164,3 +208,98 @@ def kind_lessons(lesson: Lesson, decided: NDArray[Any]) -> tuple[KindLesson, ...
             KindLesson(family=family, code=code, shift=shift, decisions=len(mine), approved=int(mine["approved"].sum()))
         )
     return tuple(found)
+
+
+ALL: tuple[str, int] = ("", 0)  # stands for links of all kinds
+
+
+def shown_by_kind(project: Project) -> Counter[tuple[str, int]]:
+    """How many suggestions the queue shows unasked, by kind and under ALL. One pass over them."""
+    found: Counter[tuple[str, int]] = Counter()
+    asked: dict[str, Any] = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
+    tops = _Tops(project)
+    with connection.cursor() as cursor:
+        cursor.execute(_SHOWN, asked)
+        for *codes, links in cursor.fetchall():
+            for family, code in zip(KIND_COLUMNS, codes, strict=True):
+                if code is None:
+                    continue
+                if family in (Family.FROM, Family.TO):
+                    code = int(tops.of(np.array([code]))[0])
+                if code >= 0:
+                    found[family.value, code] += links
+            if all(code is None for code in codes):
+                found[ALL] = links
+    return found
+
+
+def with_shown(
+    report: ApprovalReport, before: Counter[tuple[str, int]], now: Counter[tuple[str, int]]
+) -> ApprovalReport:
+    """The report with what the queue showed of each kind before the run, and what it shows by it."""
+    kinds = tuple(
+        replace(kind, shown_before=before[kind.family.value, kind.code], shown=now[kind.family.value, kind.code])
+        for kind in report.kinds
+    )
+    return replace(report, kinds=kinds, shown_before=before[ALL], shown=now[ALL])
+
+
+MOST_LOOKED_AT = 100_000  # open suggestions by which the next match is foretold; of more, so many are drawn
+# What the next match would read open suggestions as, as far as decisions move it.
+_OPEN = f"""
+SELECT e.source_id, e.target_id, e.probability, (e.tier_id IS NOT NULL AND NOT coalesce(tier.held, true)),
+    ({_role("s")})::int8, ({_role("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
+    (e.span_start IS NOT NULL)::int::int8,
+    (CASE WHEN e.span_start IS NULL THEN -1
+        ELSE coalesce(array_position(%(sources)s::text[], e.anchor_source::text), 0) - 1 END)::int8
+FROM linker_candidateedge e {{drawn}} LEFT JOIN linker_tier tier ON tier.id = e.tier_id
+    JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
+WHERE e.project_id = %(project)s AND {sql(OPEN, "e")} AND e.probability IS NOT NULL
+"""
+_OPEN_FIELDS = [
+    *(("source", ">i8"), ("target", ">i8"), ("probability", ">f8"), ("is_shown", "?")),
+    *((family.value, ">i8") for family in KIND_COLUMNS),
+]
+
+
+def upcoming(project: Project, lesson: Lesson) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int]]] | None:
+    """How many open suggestions the queue shows unasked, by kind and under ALL, and how many it would if a match read
+    decisions as `lesson` does; where there are very many, by a sample of blocks of the table. None where no
+    probabilities are read."""
+    run = standing_run(project)
+    kept = MatchReport.from_json(run.report).approval if run is not None else None
+    if kept is None or project.tier_basis != Basis.PROBABILITY:
+        return None
+    number = kept_counts(project).filter(OPEN).aggregate(links=total())["links"] or 0
+    share = min(1.0, MOST_LOOKED_AT / max(number, 1))
+    drawn = f"TABLESAMPLE SYSTEM ({100 * share:.4f}) REPEATABLE (1)" if share < 1 else ""
+    asked = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
+    rows = copy_out(_OPEN.format(drawn=drawn), asked, _OPEN_FIELDS).copy()
+    tops = _Tops(project)
+    for family in (Family.FROM, Family.TO):
+        rows[family.value] = tops.of(rows[family.value].astype(np.int64))
+    before = kept_lesson(kept)
+    value = (log_odds(rows["probability"].astype(np.float64)) - _moves(before, rows) - before.shift) / before.slope
+    value = value * lesson.slope + lesson.shift + _moves(lesson, rows)
+    tiers = RunTiers(project, rows["probability"].astype(np.float64))
+    places = tiers.places(1 / (1 + np.exp(-value)), tiers.cohorts(rows))
+    is_held = np.array([*(tier.held for tier in tiers.tiers), True])
+    return _by_kind(rows[rows["is_shown"]], share), _by_kind(rows[~is_held[places]], share)
+
+
+def _moves(lesson: Lesson, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """How far a lesson moves each row for its kinds."""
+    found = np.zeros(len(rows))
+    for family in KIND_COLUMNS:
+        found += _shifts(lesson, family, rows[family.value].astype(np.int64))
+    return found
+
+
+def _by_kind(rows: NDArray[Any], share: float) -> Counter[tuple[str, int]]:
+    found = Counter({ALL: round(len(rows) / share)})
+    for family in KIND_COLUMNS:
+        codes, links = np.unique(rows[family.value], return_counts=True)
+        found.update(
+            {(family.value, int(code)): round(int(one) / share) for code, one in zip(codes, links, strict=True)}
+        )
+    return found

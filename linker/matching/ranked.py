@@ -29,7 +29,15 @@ from linker.matching.copies import find_copies, load_twins
 from linker.matching.eligibility import Eligible, eligible_pages, no_eligible_pages_message
 from linker.matching.finish import save_match_result
 from linker.matching.known_answers import KnownPairs, draw_known
-from linker.matching.lessons import OF_THE_PAIR, STATED, calibration_of, decisions, kind_lessons, lesson_of
+from linker.matching.lessons import (
+    OF_THE_PAIR,
+    STATED,
+    calibration_of,
+    decisions,
+    kind_lessons,
+    lesson_of,
+    pairs_left_aside,
+)
 from linker.matching.page_marks import marks_of
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.ranking_sayings import FEW_AMONG_CANDIDATES
@@ -292,6 +300,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         languages += [sys.intern(row[5]) for row in rows]
         impressions[part] = [row[6] for row in rows]
     links, repeated = _links(project, ids)
+    rejected, aside = _apart(_decided(project, ids, f"{_REJECTED} AND {OF_THE_PAIR}"), _left_aside(project, ids))
     refused = _decided(project, ids, f"status = 'withdrawn' OR {_REJECTED} AND NOT {OF_THE_PAIR}")
     of_sections = _as_positions(ids, *load_pairs_of_sections(project.pk))
     twins = load_twins(project, ids)
@@ -311,11 +320,13 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             forbidden=Pairs(
                 *(
                     np.concatenate(sides)
-                    for sides in zip(*((part.src, part.dst) for part in (refused, repeated, of_sections)), strict=True)
+                    for sides in zip(
+                        *((part.src, part.dst) for part in (refused, aside, repeated, of_sections)), strict=True
+                    )
                 )
             ),
             accepted=_decided(project, ids, sql(APPROVED)),
-            rejected=_decided(project, ids, f"{_REJECTED} AND {OF_THE_PAIR}"),
+            rejected=rejected,
             impressions=impressions if impressions.any() else None,
             selected=eligible.chosen_donor,
             levels_up=levels_up,
@@ -364,6 +375,21 @@ def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
         [("source", ">i8"), ("target", ">i8")],
     )
     return _as_positions(ids, rows["source"].astype(np.int64), rows["target"].astype(np.int64))
+
+
+def _left_aside(project: Project, ids: NDArray[np.int64]) -> Pairs:
+    rows = pairs_left_aside(project)
+    return _as_positions(ids, rows["source"].astype(np.int64), rows["target"].astype(np.int64))
+
+
+def _apart(pairs: Pairs, others: Pairs) -> tuple[Pairs, Pairs]:
+    """The pairs that are not among the others, and those that are."""
+    pages = 1 + max((int(side.max()) for side in (pairs.dst, others.dst) if len(side)), default=0)
+    is_other = np.isin(pairs.src * pages + pairs.dst, others.src * pages + others.dst)
+    return (
+        Pairs(pairs.src[~is_other], pairs.dst[~is_other]),
+        Pairs(pairs.src[is_other], pairs.dst[is_other]),
+    )
 
 
 def _as_positions(ids: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]) -> Pairs:

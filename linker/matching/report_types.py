@@ -121,13 +121,16 @@ class ApprovalBand:
 @dataclass(frozen=True, kw_only=True)
 class KindLesson:
     """How far links of a kind are moved, in log-odds, after so many `decisions` on them, of which `approved` approved.
-    `code`: which of the family: the place of a role, of a source of words, or of a placement, or a category's id."""
+    `code`: which of the family: the place of a role, of a source of words, or of a placement, or a category's id.
+    `shown_before`, `shown`: undecided ones that the queue showed before the run, and by it."""
 
     family: Family
     code: int
     shift: float
     decisions: int
     approved: int
+    shown_before: int = 0
+    shown: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +146,8 @@ class ApprovalReport:
     shift: float
     bands: tuple[ApprovalBand, ...] = ()
     kinds: tuple[KindLesson, ...] = ()
+    shown_before: int | None = None
+    shown: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

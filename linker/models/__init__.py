@@ -21,6 +21,7 @@ from linker.models.identity import (
 from linker.models.kept_figures import KeptFigures
 from linker.models.kept_run import ChangedDonors, KeptBounds, KeptLinks, KeptRun, LinkChange, RunComparison
 from linker.models.known_answer import KnownAnswer
+from linker.models.learning import LearningChoice
 from linker.models.matched_pages import MatchedPages
 from linker.models.notification import MailSettings, Notification, Wanted
 from linker.models.page import (
@@ -87,6 +88,7 @@ __all__ = [
     "KeptLinks",
     "KeptRun",
     "KnownAnswer",
+    "LearningChoice",
     "LinkChange",
     "MailSettings",
     "MatchedPages",

@@ -135,6 +135,17 @@ def open_by_tier(project: Project) -> dict[int | None, int]:
     return dict(kept)
 
 
+def open_by_place(project: Project) -> dict[int | None, dict[str, int]]:
+    """Open suggestions by the tier's id and by where they stand, the values of Placement: that follows what the text of
+    the donor has words and room for, so a tier of links in the text has some beside it. Those below every tier stand
+    under None."""
+    found: dict[int | None, dict[str, int]] = {}
+    kept = kept_counts(project).filter(OPEN).order_by().values_list("tier", "placement").annotate(links=total())
+    for tier, placement, links in kept:
+        found.setdefault(tier, {})[placement] = links
+    return found
+
+
 def open_by_ranking(project: Project) -> dict[str, int]:
     """Open suggestions by what ranked them (linker.models.RankedBy)."""
     kept = kept_counts(project).filter(OPEN).order_by().values_list("ranked_by").annotate(links=total())

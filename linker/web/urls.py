@@ -2,7 +2,20 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from linker.web.look import change_look
-from linker.web.views import copies, health, join, kept_runs, mail, match, openid, pages, projects, runs, whynot
+from linker.web.views import (
+    copies,
+    health,
+    join,
+    kept_runs,
+    learning,
+    mail,
+    match,
+    openid,
+    pages,
+    projects,
+    runs,
+    whynot,
+)
 from linker.web.views.settings import (
     caps,
     change_log,
@@ -34,6 +47,8 @@ urlpatterns = [
     path("", projects.projects, name="projects"),
     path("projects/new/", projects.project_create, name="project_create"),
     path("p/<slug:slug>/", projects.project, name="project"),
+    path("p/<slug:slug>/learning/", learning.learning, name="learning"),
+    path("p/<slug:slug>/learning/choose/", learning.learning_choose, name="learning_choose"),
     path("p/<slug:slug>/pages/", pages.pages, name="pages"),
     path("p/<slug:slug>/pages/<int:page_id>/", pages.page, name="page"),
     path("p/<slug:slug>/pages/<int:page_id>/role/", pages.page_role, name="page_role"),

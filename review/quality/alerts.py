@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linker.models import Run
     from linker.runs.lifecycle import Progress
 
+_OF_A_RUN = (AlertKind.HISTOGRAM, AlertKind.SHRUNK)  # raised once of it, however often it was closed
 QUIET = timedelta(days=7)  # after an alert was closed, its cause is not raised again so soon
 
 
@@ -47,7 +48,7 @@ def run_alerts(run: Run, progress: Progress = lifecycle.no_progress) -> AlertsRe
 def _raise(project: Project, found: list[tuple[AlertKind, str, dict[str, Any]]]) -> list[Alert]:
     known = Alert.objects.filter(project=project).exclude(closed_at__lt=timezone.now() - QUIET)
     there = set(known.values_list("kind", "cause"))
-    there |= set(Alert.objects.filter(project=project, kind=AlertKind.HISTOGRAM).values_list("kind", "cause"))
+    there |= set(Alert.objects.filter(project=project, kind__in=_OF_A_RUN).values_list("kind", "cause"))
     new = [
         Alert(project=project, kind=kind, cause=cause, found=numbers)
         for kind, cause, numbers in found
@@ -110,6 +111,8 @@ def in_words(alert: Alert) -> str:
         case AlertKind.HISTOGRAM:
             found["apart"] = decimal(alert.found["apart"], 2)
             return _("Runs %(before)s and %(run)s score differently: their histograms are %(apart)s apart.") % found
+        case AlertKind.SHRUNK:
+            return _("Run %(run)s left %(open)s of %(whole)s suggestions in the queue, decided ones left out.") % found
         case AlertKind.ACCEPTANCE:
             found["before"] = percent(alert.found["before"])
             return (
@@ -137,6 +140,8 @@ def place_of(alert: Alert) -> str:
             return f"{reverse('queue', args=[slug])}?acceptor={page}&status=all"
         case AlertKind.HISTOGRAM:
             return reverse("run", args=[slug, alert.found["run"]])
+        case AlertKind.SHRUNK:
+            return reverse("learning", args=[slug])
         case AlertKind.ACCEPTANCE:
             return reverse("team", args=[slug])
         case AlertKind.LOST:

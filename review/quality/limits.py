@@ -22,7 +22,8 @@ class Limits:
     """`near`: percent of the open suggestions within two hundredths of a bound. `donor`: links that a donor gained by
     releases of a week. `anchors`: percent of the links to a page with the same words. `histogram`: hundredths of the
     Jensen-Shannon distance between two match runs. `acceptance`: points by which the share accepted fell. `lost`,
-    `dead`: links. `stuck`: days."""
+    `dead`: links. `stuck`: days. `shrunk`: percent of the suggestions in the queue, decided ones left out, that a match
+    took out of it."""
 
     near: int = 25
     donor: int = 10
@@ -32,6 +33,7 @@ class Limits:
     lost: int = 10
     dead: int = 0
     stuck: int = 30
+    shrunk: int = 40
 
     @classmethod
     def of(cls, project: Project) -> Self:

@@ -10,6 +10,8 @@ from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from linker.matching.kept_runs import standing_run
+from linker.matching.report_types import MatchReport
 from linker.models import Basis, RunComparison
 from linker.projects.tier_preview import Spread
 from review.live.counts import counts
@@ -72,6 +74,7 @@ def watch(project: Project, limits: Limits) -> Iterator[Found]:
     yield from donors(project, limits.donor)
     yield from anchors(project, limits.anchors)
     yield from histogram(project, limits.histogram)
+    yield from shrunk(project, limits.shrunk)
     yield from acceptance(project, limits.acceptance)
     yield from lost(project, limits.lost)
     yield from dead(project, limits.dead)
@@ -121,6 +124,17 @@ def histogram(project: Project, limit: int) -> Iterator[Found]:
     if apart and 100 * max(apart) > limit:
         found = {"run": report.get("run"), "before": report.get("before"), "apart": round(max(apart), 2)}
         yield AlertKind.HISTOGRAM, f"run:{report.get('run')}", found
+
+
+def shrunk(project: Project, limit: int) -> Iterator[Found]:
+    """What the queue shows by the standing run, against what it showed just before that, whichever run that was."""
+    run = standing_run(project)
+    approval = MatchReport.from_json(run.report).approval if run is not None else None
+    if run is None or approval is None or approval.shown is None or (approval.shown_before or 0) < LEAST_OPEN:
+        return
+    before, now = approval.shown_before or 0, approval.shown
+    if 100 * (before - now) > limit * before:
+        yield AlertKind.SHRUNK, f"run:{run.pk}", {"run": run.pk, "whole": before, "open": now}
 
 
 def acceptance(project: Project, limit: int) -> Iterator[Found]:

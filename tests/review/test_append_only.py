@@ -18,11 +18,12 @@ lives = import_module("review.migrations.0012_published_links")
 audits = import_module("review.migrations.0013_audits")
 alerts = import_module("review.migrations.0017_alerts")
 identity = import_module("linker.migrations.0032_page_identity")
+learning = import_module("linker.migrations.0050_learning_choices")
 TABLES = {
     "linker_change", "review_secondreading", "review_knownreading", "review_linkevent", "review_judgement",
-    "review_alertclosing", *review.TABLES, *identity.TABLES,
+    "review_alertclosing", "linker_learningchoice", *review.TABLES, *identity.TABLES,
 }  # fmt: skip
-OTHERS = (readings, known, lives, audits, alerts, identity)
+OTHERS = (readings, known, lives, audits, alerts, identity, learning)
 
 
 def functions() -> dict[str, str]:

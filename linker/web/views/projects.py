@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker.models import Role, Run
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
+from linker.projects.learning import learned
 from linker.reports import tier_notice
 from linker.storage.site_figures import site_figures
 from linker.web.forms.projects import ProjectCreateForm
@@ -60,11 +61,12 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         steps=steps,
         notice=tier_notice.tier_notice(membership.project),
         advice=model_advice(membership.project, kept.languages),
+        learned=learned(membership.project),
         next_step=overview.next_step(steps),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
         tiers=overview.tiers_in_use(membership.project),
-        held_by=overview.open_by_tier(membership.project),
+        held_by=overview.open_by_place(membership.project),
         categories=overview.top_categories(membership.project, kept),
     )
     return render(request, "linker/project.html", context)

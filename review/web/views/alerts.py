@@ -45,6 +45,9 @@ class LimitsForm(forms.Form):
     acceptance = forms.IntegerField(label=gettext_lazy("Fall of the share accepted, points"), min_value=1, max_value=99)
     lost = forms.IntegerField(label=gettext_lazy("Lost links"), min_value=0, max_value=5000)
     dead = forms.IntegerField(label=gettext_lazy("Links that lead nowhere"), min_value=0, max_value=5000)
+    shrunk = forms.IntegerField(
+        label=gettext_lazy("Suggestions a match takes out of the queue, %"), min_value=1, max_value=99
+    )
     stuck = forms.IntegerField(label=gettext_lazy("Days a link may wait for somebody"), min_value=1, max_value=1000)
 
 

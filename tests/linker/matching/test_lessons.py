@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 
+from linker.embedding.service import embedding_model
+from linker.engine.params import MatchParams
 from linker.engine.ranking.calibration import SOURCES, Family
 from linker.matching.changes_run import run_changes
 from linker.matching.changes_start import start_changes
+from linker.matching.eligibility import eligible_pages
 from linker.matching.kept_runs import standing_run
 from linker.matching.lessons import ROLES, decisions, kept_lesson, lesson_of
+from linker.matching.ranked import load_site
 from linker.matching.report_types import MatchReport
-from linker.models import CandidateEdge, ExclusionRule, Page, Project, Run, Side
+from linker.models import CandidateEdge, ExclusionRule, LearningChoice, Page, Project, Run, Side
 from linker.models.querysets import OPEN, TO_REVIEW
+from linker.projects.learning import KindRow, learned, next_match
+from tests.factories import make_member
 from tests.guides import guides_once, match, matched_once, site
 from tests.guides import matched_project as project
 
@@ -95,3 +102,63 @@ def test_a_match_of_what_changed_stays_on_the_scale_of_the_standing_run(project,
     beside = [edge for edge in anew if edge.span_start is None]
     assert all(edge.probability == pytest.approx(edge.evidence["stated"], abs=1e-6) for edge in beside)
     assert kept_lesson(MatchReport.from_json(standing_run(project).report).approval).decisions == 0
+
+
+# ---------------------------------------------------------------------------------- what is said, and the way back
+
+
+def hub_row(found) -> KindRow:
+    return next(row for row in found.rows if row.family == "receiver" and row.code == ROLES.index("hub"))
+
+
+def test_what_left_is_said_by_kind_before_and_after_the_match_and_comes_back_with_one_click(project, site, client):
+    hubs = make_hubs(project)
+    assert learned(project) is None
+    before = decide_80(project, hubs)
+    to_hubs = {pair for pair in before if pair[1] in hubs}
+    assert len(to_hubs) >= 5
+    told = next_match(project)
+    assert (told.decisions, told.before) == (80, len(before))
+    assert (hub_row(told).before, hub_row(told).approved) == (len(to_hubs), 0)
+    assert hub_row(told).now < hub_row(told).before
+
+    match(project)
+    said = learned(project)
+    row = hub_row(said)
+    assert (said.before, said.now) == (len(before), len(shown(project)))
+    assert row.said == (
+        f"Links to pages with the role “Hub”: {row.before - row.now} fewer, "
+        f"since {row.decisions} of {row.decisions} were rejected."
+    )
+
+    client.force_login(make_member(project, "manager"))
+    overview = client.get(reverse("project", args=[project.slug])).content.decode()
+    assert row.said in overview
+    kind = {"family": "receiver", "code": str(row.code)}
+    page = client.post(reverse("learning_choose", args=[project.slug]), kind | {"counts": "no"}, follow=True)
+    assert "Count these decisions again" in page.content.decode()
+    assert project.changes.order_by("-pk").first().subject == "Decisions: Links to pages with the role “Hub”"
+    assert not {row["target"] for row in decisions(project)} & hubs
+    loaded = load_site(
+        project, embedding_model(project), eligible_pages(project, embedding_model(project), MatchParams())
+    )
+    assert not set(loaded.ids[loaded.site.rejected.dst].tolist()) & hubs
+    match(project)
+    back = {pair for pair in shown(project) if pair[1] in hubs}
+    assert len(back) > row.now
+
+    client.post(reverse("learning_choose", args=[project.slug]), kind | {"counts": "yes"})
+    assert {row["target"] for row in decisions(project)} & hubs
+    assert LearningChoice.objects.filter(project=project).count() == 2
+
+
+@pytest.mark.parametrize("code", ["9", "-1", "x", ""])
+def test_a_kind_that_is_none_changes_nothing(project, site, client, code):
+    client.force_login(make_member(project, "manager"))
+    page = client.post(
+        reverse("learning_choose", args=[project.slug]),
+        {"family": "receiver", "code": code, "counts": "no"},
+        follow=True,
+    )
+    assert "there is no such kind of link" in page.content.decode()
+    assert not LearningChoice.objects.exists()

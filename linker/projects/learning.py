@@ -1,0 +1,208 @@
+"""Reads: what a project's decisions teach, by kind of link, in words and numbers: what the last match made of them, and
+what the next one would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from linker.engine.ranking.calibration import SOURCES, Family
+from linker.engine.roles.policy import LABELS
+from linker.matching.kept_runs import standing_run
+from linker.matching.lessons import ALL, ROLES, decisions, kind_lessons, lesson_of, upcoming
+from linker.matching.report_types import MatchReport
+from linker.models import Category
+from linker.models.learning import left_aside
+from linker.wording import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from linker.matching.report_types import ApprovalReport, KindLesson
+    from linker.models import Project, Run
+
+LEAST_MOVED = 0.1  # log-odds: what moves a kind less is not named
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class KindRow:
+    """A kind of link: its name, the decisions on it and how many of them approved, how many suggestions of it the queue
+    showed and shows, or would show, and whether decisions on it count. `said`: what changed and why, in a sentence."""
+
+    family: str
+    code: int
+    name: str
+    decisions: int
+    approved: int
+    before: int
+    now: int
+    counts: bool
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a match made of decisions, or the next one would: suggestions shown before and now, and the kinds.
+    `all_count`: nobody has disregarded the decisions on all links."""
+
+    decisions: int
+    before: int
+    now: int
+    rows: list[KindRow]
+    run: Run | None = None
+    all_count: bool = True
+
+    @property
+    def named(self) -> list[KindRow]:
+        """The kinds that lost most for what was decided on them, then those that gained."""
+        changed = [row for row in self.rows if row.said]
+
+        def turn(row: KindRow) -> tuple[bool, int, str]:
+            return row.now > row.before, -abs(row.now - row.before), row.name
+
+        return sorted(changed, key=turn)[:MOST_NAMED]
+
+
+def learned(project: Project) -> Learned | None:
+    """What the standing run made of decisions; None where there were none, or where an earlier version did not count.
+    Two queries more where there were some."""
+    run = standing_run(project)
+    approval = MatchReport.from_json(run.report).approval if run is not None else None
+    if run is None or approval is None or not approval.decisions or approval.shown is None:
+        return None
+    return _as_learned(project, approval, run)
+
+
+def next_match(project: Project) -> Learned | None:
+    """What the next match would make of the decisions of today, among the suggestions that are open now. None where
+    there is no run with probabilities to go by, or where tiers do not read them."""
+    decided = decisions(project)
+    lesson = lesson_of(decided)
+    found = upcoming(project, lesson)
+    if found is None:
+        return None
+    before, now = found
+    kinds = kind_lessons(lesson, decided)
+    aside = left_aside(project)
+    rows = _rows(project, kinds, before, now, aside)
+    known = {(row.family, row.code) for row in rows}
+    names = _names(project, aside)
+    rows += [
+        KindRow(*kind, names[kind], 0, 0, before[kind], now[kind], counts=False)
+        for kind in sorted(aside - known - {ALL})
+        if kind in names
+    ]
+    return Learned(len(decided), before[ALL], now[ALL], rows, all_count=ALL not in aside)
+
+
+def _as_learned(project: Project, approval: ApprovalReport, run: Run) -> Learned:
+    before = Counter({(kind.family.value, kind.code): kind.shown_before for kind in approval.kinds})
+    now = Counter({(kind.family.value, kind.code): kind.shown for kind in approval.kinds})
+    rows = _rows(project, approval.kinds, before, now, left_aside(project))
+    return Learned(approval.decisions, approval.shown_before or 0, approval.shown or 0, rows, run)
+
+
+def _rows(
+    project: Project,
+    kinds: Iterable[KindLesson],
+    before: Counter[tuple[str, int]],
+    now: Counter[tuple[str, int]],
+    aside: set[tuple[str, int]],
+) -> list[KindRow]:
+    kinds = list(kinds)
+    names = _names(project, [(kind.family.value, kind.code) for kind in kinds])
+    rows = []
+    for one in kinds:
+        kind = (one.family.value, one.code)
+        if kind in names:
+            change = now[kind] - before[kind]
+            said = _said(names[kind], change, one) if change * one.shift > 0 and abs(one.shift) >= LEAST_MOVED else ""
+            rows.append(
+                KindRow(
+                    *kind, names[kind], one.decisions, one.approved, before[kind], now[kind], kind not in aside, said
+                )
+            )
+    return sorted(rows, key=lambda row: (-row.decisions, row.name))
+
+
+def _said(name: str, change: int, kind: KindLesson) -> str:
+    """Such as: "Links to pages with the role Hub: 210 fewer, since 14 of 15 were rejected."."""
+    if change < 0:
+        said = ngettext(
+            "%(kind)s: %(links)s fewer, since %(some)s of %(decisions)s was rejected.",
+            "%(kind)s: %(links)s fewer, since %(some)s of %(decisions)s were rejected.",
+            kind.decisions - kind.approved,
+        )
+        some = kind.decisions - kind.approved
+    else:
+        said = ngettext(
+            "%(kind)s: %(links)s more, since %(some)s of %(decisions)s was approved.",
+            "%(kind)s: %(links)s more, since %(some)s of %(decisions)s were approved.",
+            kind.approved,
+        )
+        some = kind.approved
+    counts = {"links": number(abs(change)), "some": number(some), "decisions": number(kind.decisions)}
+    return said % {"kind": name, **counts}
+
+
+def _names(project: Project, kinds: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """What kinds are called; those of categories that are gone are left out."""
+    wanted = set(kinds)
+    sections = [code for family, code in wanted if family in (Family.FROM, Family.TO)]
+    categories = dict(Category.objects.filter(project=project, pk__in=sections).values_list("pk", "name"))
+    found = {kind: _name(*kind, categories) for kind in wanted}
+    return {kind: name for kind, name in found.items() if name}
+
+
+def _name(family: str, code: int, categories: dict[int, str]) -> str:
+    match family:
+        case "":
+            return _("All links")
+        case Family.GIVER:
+            return _("Links from pages with the role “%(role)s”") % {"role": _(LABELS[ROLES[code]])}
+        case Family.RECEIVER:
+            return _("Links to pages with the role “%(role)s”") % {"role": _(LABELS[ROLES[code]])}
+        case Family.FROM:
+            return _("Links from “%(category)s”") % {"category": categories[code]} if code in categories else ""
+        case Family.TO:
+            return _("Links to “%(category)s”") % {"category": categories[code]} if code in categories else ""
+        case Family.PLACE:
+            return _("Links in the text") if code else _("Links beside the text")
+        case _words:
+            return _words_named()[SOURCES[code]]
+
+
+def is_kind(family: str, code: str) -> bool:
+    """Whether a form names a kind: all links, or one of a family."""
+    if not (code.isascii() and code.isdigit() and len(code) < 19):
+        return False
+    most = {
+        "": 1,
+        Family.GIVER: len(ROLES),
+        Family.RECEIVER: len(ROLES),
+        Family.PLACE: 2,
+        Family.WORDS: len(SOURCES),
+        Family.FROM: 2**63,
+        Family.TO: 2**63,
+    }
+    return family in most and int(code) < most[family]
+
+
+def kind_name(project: Project, family: str, code: int) -> str:
+    """What a kind is called in the language of who asks; of a category that is gone, its number."""
+    return _names(project, [(family, code)]).get((family, code), str(code))
+
+
+def _words_named() -> dict[str, str]:
+    return {
+        "anchor": _("Links on words of existing links"),
+        "title": _("Links on words of titles"),
+        "h1": _("Links on words of main headings"),
+        "url": _("Links on words of addresses"),
+        "text": _("Links on other words of the text"),
+    }
