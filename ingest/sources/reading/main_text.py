@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ingest.sources.reading import lists
+from ingest.sources.reading import edges, lists
 from ingest.sources.reading.outline import HEADINGS, INLINE
 from ingest.sources.reading.types import ASIDE, NAVIGATION
 from ingest.sources.reading.zones import NONE, UNSEEN
@@ -71,7 +71,7 @@ def find_main_text(page: Outline, template: SiteTemplate | None) -> MainText:
     root = _root(page, page.sums(weights), zones, template)
     left_out = _left_out(page, root, zones, template)
     if template is not None:
-        zones, by_words = _with_leads(page, zones, template)
+        zones, by_words = _with_lines(page, root, left_out, zones, template)
         left_out |= by_words
         left_out |= _last_headings(page, root, left_out, template)
     blocks = _own_blocks(page, root, left_out)
@@ -186,11 +186,15 @@ def _left_out(page: Outline, root: int, zones: Sequence[str], template: SiteTemp
     return frozenset(found)
 
 
-def _with_leads(page: Outline, zones: list[str], template: SiteTemplate) -> tuple[list[str], frozenset[int]]:
-    """The zones with the links that the site writes its own words around, and the text of both."""
+def _with_lines(
+    page: Outline, root: int, left_out: Collection[int], zones: list[str], template: SiteTemplate
+) -> tuple[list[str], frozenset[int]]:
+    """The zones with the links that the site writes its own words around or sets in rows, and the text of both."""
     document = page.document
-    blocks = [block for block in page.blocks if not zones[block.element]]
+    blocks = sorted((block for block in page.blocks if not zones[block.element]), key=lambda block: block.first)
     found = [block for block, lead in zip(blocks, lists.leads(page, blocks), strict=True) if lead in template.leads]
+    if template.rows:
+        found += edges.set_by_site(page, blocks, edges.Known(template.everywhere, template.leads), template.rows)
     if not found:
         return zones, frozenset()
     nodes = frozenset(node for block in found for node in block.nodes)

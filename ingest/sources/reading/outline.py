@@ -175,6 +175,11 @@ def outline(document: Document) -> Outline:
     return Outline(document, zones, begins, paths, list(found.values()))
 
 
+def step_of(name: str, classes: str) -> bytes:
+    """An element by its name and classes, wherever it stands."""
+    return _step(name, classes, "")
+
+
 @lru_cache(maxsize=8192)
 def _step(name: str, classes: str, identifier: str) -> bytes:
     """An element within a path; ends with a dot where only its place tells it from its like."""

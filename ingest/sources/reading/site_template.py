@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ingest.sources.reading import lists
+from ingest.sources.reading import edges, lists
 from ingest.sources.reading.document import flatten, parse
 from ingest.sources.reading.main_text import weigh
 from ingest.sources.reading.outline import outline
@@ -37,7 +37,8 @@ class SiteTemplate:
     paths that a page's own text may stand below which part of it does, from 0 to 1, over all pages with the path.
     `boxes` are paths below which nothing stands but names and first words of other pages; `leads` are the words that it
     writes around its own links before and after texts, see lists.leads. `lists` says of the pages' addresses, see
-    lists.address_key, whether the page is a list of others.
+    lists.address_key, whether the page is a list of others. `rows` are those that
+    it sets before and after its texts, see edges.learn.
     """
 
     pages: int = 0
@@ -47,6 +48,7 @@ class SiteTemplate:
     boxes: frozenset[int] = frozenset()
     leads: frozenset[int] = frozenset()
     lists: dict[int, bool] = field(default_factory=dict)
+    rows: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def learn(cls, pages: Iterable[tuple[str, str]]) -> SiteTemplate:
@@ -63,7 +65,9 @@ class SiteTemplate:
         most = max(FEWEST_PAGES, MOST * len(seen))
         everywhere = frozenset(key for key in repeated if counts[key] >= most)
         are_lists = {page.address: page.is_list(repeated) for page in seen}
-        return cls(len(seen), repeated, everywhere, _cover(seen, repeated), _boxes(seen), _leads(seen), are_lists)
+        leads = _leads(seen)
+        rows = edges.learn([page.edges for page in seen], edges.Known(everywhere, leads))
+        return cls(len(seen), repeated, everywhere, _cover(seen, repeated), _boxes(seen), leads, are_lists, rows)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -73,6 +77,7 @@ class SiteTemplate:
             "boxes": sorted(self.boxes),
             "leads": sorted(self.leads),
             "lists": [[address, is_list] for address, is_list in sorted(self.lists.items())],
+            "rows": [[key, size] for key, size in sorted(self.rows.items())],
             "cover": [[path, part] for path, part in sorted(self.cover.items())],
         }
 
@@ -81,7 +86,8 @@ class SiteTemplate:
         repeated, everywhere = frozenset(stored["repeated"]), frozenset(stored["everywhere"])
         boxes, leads = frozenset(stored["boxes"]), frozenset(stored.get("leads", ()))
         cover, are_lists = dict(stored["cover"]), dict(stored.get("lists", ()))
-        return cls(stored["pages"], repeated, everywhere, cover, boxes, leads, are_lists)
+        rows = dict(stored.get("rows", ()))
+        return cls(stored["pages"], repeated, everywhere, cover, boxes, leads, are_lists, rows)
 
 
 class _Skeleton:
@@ -93,6 +99,7 @@ class _Skeleton:
         self.blocks = [(block.key, weigh(block) if not page.zones[block.element] else 0.0) for block in blocks]
         own = [block for block in blocks if not page.zones[block.element]]
         self.leads = [*zip(lists.leads(page, own), lists.at_edges(own), strict=True)]
+        self.edges = edges.pieces(page, own)
         self.names = [lists.names_pages(block) or (not block.linked and block.size <= lists.LABEL) for block in blocks]
         self.outside = [bool(page.zones[block.element]) for block in blocks]
         self.sizes = [(block.size, block.linked, block.size * block.is_teaser) for block in blocks]

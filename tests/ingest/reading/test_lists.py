@@ -139,3 +139,49 @@ def test_an_index_of_the_pages_below_it_is_its_editor_s_unless_these_have_days()
     assert {link.block for link in read_page(page.format(*[""] * 9), f"{SITE}/guide/").links} == {"content"}
     assert {link.block for link in read_page(page.format(*["3 May 2015 "] * 9), f"{SITE}/guide/").links} == {"list"}
     assert {link.block for link in read_page(page.format(*[""] * 9), f"{SITE}/other/").links} == {"list"}
+
+
+def rows_below(pages, *, label="Weiter im Haus", size=3):
+    """The pages with a row of links in paragraphs below each text, as many on all."""
+
+    def row(n):
+        return f"<p>{label}</p>" + "".join(f"<p>{link(n * 10 + at)}</p>" for at in range(40, 40 + size))
+
+    return [article(n, text=text, after=row(n)) for n, text in enumerate(pages)]
+
+
+def test_as_many_names_of_pages_below_each_text_are_the_site_s_without_any_class():
+    pages = rows_below(
+        [f"{paragraph(n)[:-1]} {link(n + 20, 'what we wrote')} {paragraph(n + 70)}" for n in range(PAGES)]
+    )
+    found = blocks(pages[4], pages)
+    assert found.pop("what we wrote") == "content"
+    assert set(found.values()) == {"navigation"}
+    assert "number 80" not in text(pages[4], pages)
+
+
+def test_their_first_words_go_with_them():
+    def row(n):
+        return "".join(
+            f"<div>{link(n * 10 + at)}</div><div>{paragraph(n * 10 + at)[:120]}</div>" for at in range(40, 43)
+        )
+
+    pages = [article(n, after=f"<div>{row(n)}</div>") for n in range(PAGES)]
+    assert "content" not in blocks(pages[4], pages).values()
+    assert paragraph(81)[:120] not in text(pages[4], pages)
+
+
+def test_a_link_that_an_editor_set_last_stays_above_the_row():
+    pages = rows_below([""] * PAGES)
+    own = article(30, after=f"<p>{link(99, 'All of it')}</p><p>Weiter im Haus</p><p>{link(1)}</p><p>{link(2)}</p>")
+    found = blocks(own, [*pages, own])
+    assert found["All of it"] == "content"
+    assert found["The story of number 2"] == "navigation"
+
+
+def test_lists_of_as_many_items_as_an_editor_needs_stay():
+    def items(n):
+        return "".join(f"<li>{link(n * 10 + at)}</li>" for at in range(1 + n * 7 % 5))
+
+    pages = [article(n, after=f"<h2>See also</h2><ul>{items(n)}</ul>") for n in range(PAGES)]
+    assert set(blocks(pages[4], pages).values()) == {"content"}
