@@ -21,6 +21,10 @@ _CAPTION = re.compile(
     r"(?:[\s.]*+\d+\s*+[.:]|\s*+[.:])",
     re.IGNORECASE,
 )
+# A tag that is written out and not closed before the words, and the steps of a click path ("Setup > Users > New").
+_OPEN_TAG = re.compile(r"</?[A-Za-z][^<>]*$")
+_STEP_BEFORE, _STEP_AFTER = re.compile(r"\S\s+[>›→]\s+[\"'“„«]?$"), re.compile(r"[\"'”“»]?\s+[>›→]\s+\S")
+_STEP_READ = 10  # characters before words that tell whether they are a step
 _WORD = re.compile(r"\w+")
 _CLAUSE_END = re.compile(rf"[{SENTENCE_ENDS}{CLAUSE_ENDS}{WIDE_SENTENCE_ENDS}](?=\s|$)|\n|[{WIDE_SENTENCE_ENDS}]")
 _LINE_READ = 1_000  # characters of a line that tell whether it is code, which takes quadratic time
@@ -97,7 +101,7 @@ def line_of(text: str, start: int) -> tuple[int, int]:
 
 
 def unsuitable(text: str, start: int, end: int) -> str:
-    """Why there must be no link here: "heading", "code", "quote" or "caption"; "" where there may be one.
+    """Why there must be no link here: "heading", "code", "path", "quote" or "caption"; "" where there may be one.
 
     Plain text has no markup, so this judges by shape: a heading is a short line without a full stop above a longer
     one; a line that is nothing but the phrase may be an entry of a list and is allowed.
@@ -108,6 +112,10 @@ def unsuitable(text: str, start: int, end: int) -> str:
         return "code"
     if reads_as_program(line[:_LINE_READ]) and any(map(reads_as_program, _lines_beside(text, first, last))):
         return "code"
+    if _OPEN_TAG.search(line[: start - first][-_LINE_READ:]) and ">" in line[end - first :]:
+        return "code"
+    if _STEP_BEFORE.search(line[: start - first][-_STEP_READ:]) or _STEP_AFTER.match(line, end - first):
+        return "path"
     if _CAPTION.match(line):
         return "caption"
     if _QUOTE.match(line) and line.count(" ") > 3:
