@@ -12,7 +12,7 @@ from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
-from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, owned, ownership_shift
+from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
 from linker.engine.anchors.tokenized import SpanReader
@@ -81,8 +81,7 @@ def anchor_choices(
         every = every.take(np.flatnonzero(~borrowed(every.features)))
         quick = ranker.score(every.features, QUICK) if ranker else approval.linked_elsewhere(every.features)
         found = every.take(_best(every.pair, quick, every.first, 2 * most))
-        another = names_another(finder, texts, target[pair[found.pair]], found.first, found.last)
-        found = found.take(np.flatnonzero(~another & ~cut_out(finder, texts, target[pair[found.pair]], found)))
+        found = found.take(np.flatnonzero(~_unfit(finder, texts, target[pair[found.pair]], found)))
         own = ranker.score(found.features) if ranker else approval.linked_elsewhere(found.features)
         context = in_context(finder, texts, target[pair], found)
         table = word_table(found.features, context, own)
@@ -99,6 +98,14 @@ def anchor_choices(
             if not generic(choice.text, wordings.language(place)) and not points(choice.text, wordings.language(place)):
                 mine.append(choice)
     return choices
+
+
+def _unfit(
+    finder: SpanFinder, texts: TokenizedTexts, target: NDArray[np.int64], found: CandidateSpans
+) -> NDArray[np.bool_]:
+    """Whether spans name another page than their target, int64 [m], or are cut out of something longer; bool [m]."""
+    another = names_another(finder, texts, target, found.first, found.last)
+    return another | names_others(finder, texts, target, found) | cut_out(finder, texts, target, found)
 
 
 def span_finder(evidence: TextEvidence, ranker: AnchorRanker | None) -> SpanFinder:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from linker.engine.anchors.features import WORD_FEATURES
+from linker.engine.anchors.span_features import without_marks
 from linker.engine.arrays.ranges import expand_ranges
 from linker.engine.text.tokens import A_NUMBER
 
@@ -30,6 +31,7 @@ NEARLY_ALWAYS, MOSTLY = 0.8, 0.5  # of the links with these words
 OFTEN, NOW_AND_THEN = 0.2, 0.05  # of the pages that say them
 FAR = 6  # tokens before words that may still belong to the same name
 USUALLY = 0.4
+ALIKE = 3  # pages with one short form, which then names none of them
 LONG = 3  # words that are hardly said of anything else
 
 
@@ -82,6 +84,18 @@ def borrowed(spans: NDArray[np.float32]) -> NDArray[np.bool_]:
     sure &= (links >= times(2)) | (_column(spans, "words") >= LONG)
     titled = _column(spans, "title_share") >= TITLE_WORDS
     return np.asarray((links > 0) & (_column(spans, "named") == 0) & ~np.where(titled, known, sure))
+
+
+def names_others(
+    finder: SpanFinder, texts: TokenizedTexts, target: NDArray[np.int64], found: CandidateSpans
+) -> NDArray[np.bool_]:
+    """Whether spans are a short form of their target's name and name other pages as well, bool [m]: one by its whole
+    title, or several by short forms too; unless the site's links mean the target by it mostly. `target` int64 [m]."""
+    lookup = finder.phrases
+    phrases = lookup.find(texts.hashes(*without_marks(texts, found.first, found.last)), target)
+    is_short = phrases.means & (_column(found.features, "named") == SHORT_FORM)
+    shared = (lookup.whole[phrases.phrase] > 0) | (lookup.namesakes[phrases.phrase] >= ALIKE)
+    return np.asarray(is_short & shared & (_column(found.features, "share") < MOSTLY))
 
 
 def names_another(

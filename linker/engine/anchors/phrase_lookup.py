@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.engine.phrases import H1, SLUG, TITLE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -28,7 +30,8 @@ class FoundPhrases:
 
 
 class PhraseLookup:
-    """Finds phrases by the hash of their tokens. `links` float [phrases]: visible links by each phrase.
+    """Finds phrases by the hash of their tokens. `links` float [phrases]: visible links by each phrase; `namesakes`,
+    `whole` int64 [phrases]: pages that are named so, and of them those whose title or first heading is no more.
 
     The index knows the anchors of hidden links too: only a phrase that means a page by what is visible is found.
     """
@@ -43,6 +46,11 @@ class PhraseLookup:
         self._row = np.argsort(key, kind="stable")
         self._key = key[self._row]
         self.links = np.bincount(phrase_targets.phrase, phrase_targets.links, minlength=evidence.index.book.count)
+
+        names = evidence.index.names
+        self.namesakes = np.bincount(names.phrase[(names.bits & ~SLUG) > 0], minlength=evidence.index.book.count)
+        whole = (names.bits & (TITLE | H1)) > 0
+        self.whole = np.bincount(names.phrase[whole], minlength=evidence.index.book.count)
 
     def find(self, hashes: NDArray[np.uint64], target: NDArray[np.int64]) -> FoundPhrases:
         """The phrases with these hashes, uint64 [m], and whether each means its target, int64 [m]."""

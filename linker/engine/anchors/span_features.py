@@ -95,7 +95,7 @@ def _phrase_features(finder: SpanFinder, texts: TokenizedTexts, target: NDArray[
     if not evidence.index.book.count or not len(phrase_targets.phrase):
         names = "links", "share", "keyness", "phrase_links", "pages", "named"
         return {name: np.zeros(len(spans.first)) for name in names}
-    found = lookup.find(texts.hashes(*_without_marks(texts, spans)), target[spans.pair])
+    found = lookup.find(texts.hashes(*without_marks(texts, spans.first, spans.last)), target[spans.pair])
     bits = np.where(found.means, phrase_targets.bits[found.phrase_target], 0)
     return {
         "links": np.log1p(np.where(found.means, phrase_targets.links[found.phrase_target], 0)),
@@ -107,13 +107,15 @@ def _phrase_features(finder: SpanFinder, texts: TokenizedTexts, target: NDArray[
     }
 
 
-def _without_marks(texts: TokenizedTexts, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First token, and the one after the last, without the punctuation around; at least one token is left."""
+def without_marks(
+    texts: TokenizedTexts, first: NDArray[np.int64], last: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First token, and the one after the last, of spans without the punctuation around; at least one is left."""
     place = np.arange(len(texts.is_mark))
     next_inner = np.minimum.accumulate(np.where(~texts.is_mark, place, len(place))[::-1])[::-1]
     last_inner = np.maximum.accumulate(np.where(~texts.is_mark, place, -1))
-    end = spans.last - 1
-    low = np.minimum(next_inner[spans.first], end)
+    end = last - 1
+    low = np.minimum(next_inner[first], end)
     return low, np.maximum(last_inner[end] + 1, low + 1)
 
 

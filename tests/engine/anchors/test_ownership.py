@@ -158,3 +158,25 @@ def test_a_year_that_many_titles_have_tells_none_apart() -> None:
     titles = ["Diary", *[f"Mills by country, since 1776: Land {number}" for number in "ABCDEFGH"]]
     evidence = evidence_of(titles, ["Then Land C in 1867 joined.", *[""] * 8])
     assert not another(evidence, 0, 3, "Land C")
+
+
+def test_a_short_form_that_several_pages_share_names_none_of_them() -> None:
+    titles = ["Diary", *OTHERS, "Oakmill Foundation: rules", "Oakmill Foundation: money", "Oakmill Foundation: people"]
+    evidence = evidence_of(titles, ["Ask the Oakmill Foundation for help.", *[""] * 9])
+    assert "Oakmill Foundation" not in offered(evidence, 0, 7)
+
+
+def test_nor_does_one_that_is_the_whole_title_of_another_page() -> None:
+    titles = ["Diary", *OTHERS, "Oakmill Foundation: rules", "Oakmill Foundation"]
+    evidence = evidence_of(titles, ["Ask the Oakmill Foundation for help.", *[""] * 8])
+    assert "Oakmill Foundation" not in offered(evidence, 0, 7)
+    assert offered(evidence, 0, 8)[0] == "Oakmill Foundation"
+
+
+def test_a_shared_short_form_stays_the_name_of_the_page_that_its_links_mean() -> None:
+    titles = ["Diary", *OTHERS, "Oakmill Foundation: rules", "Oakmill Foundation: money", "Oakmill Foundation: people"]
+    bodies = ["Ask the Oakmill Foundation for help.", *["The Oakmill Foundation said so."] * 6, *[""] * 3]
+    links = [(page, 7, "Oakmill Foundation") for page in range(1, 5)]
+    evidence = evidence_of(titles, bodies, links)
+    assert "Oakmill Foundation" in offered(evidence, 0, 7)
+    assert "Oakmill Foundation" not in offered(evidence, 0, 8)
