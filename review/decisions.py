@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from review.full_pages import Caps
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
-_PLACE += ("own_line", "new_sentence")
+_WRITTEN = ("own_line", "new_sentence")
 _CHANGED = (
     "status",
     "reviewed",
@@ -63,6 +63,7 @@ _CHANGED = (
     "waits",
     "second_by",
     *_PLACE,
+    *_WRITTEN,
     "updated_at",
 )
 NOTHING_MORE = Ruling()

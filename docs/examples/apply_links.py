@@ -19,6 +19,7 @@ each on standard error; the exit code is 0 where all could be done, 1 where some
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
 import html
 import json
@@ -136,7 +137,8 @@ class Reader(HTMLParser):
 
     def __init__(self, source: str) -> None:
         super().__init__(convert_charrefs=False)
-        self.source, self.text, self.elements = source, Text(), []
+        self.source, self.text = source, Text()
+        self.elements: list[Element] = []
         self.lines = [0]
         self.lines += [found.end() for found in re.finditer("\n", source)]
         root = Element("", 0, 0, {}, None)
@@ -663,10 +665,12 @@ def encoding_of(page: bytes) -> str:
     if page.startswith(b"\xef\xbb\xbf"):
         return "utf-8"
     found = re.search(rb"<meta[^>]+charset=[\"']?([\w-]+)", page[:2048], re.IGNORECASE)
+    named = found[1].decode() if found else "utf-8"
     try:
-        return "".encode(found[1].decode()) is not None and found[1].decode() if found else "utf-8"
+        codecs.lookup(named)
     except LookupError:
         return "utf-8"
+    return named
 
 
 def refuse(row: dict[str, str], reason: str, counts: Counter[str]) -> None:

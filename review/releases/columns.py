@@ -78,7 +78,8 @@ JOIN LATERAL (
 
 CONTEXT_SIDE = 60  # characters of its line that stand beside an anchor
 # The words as the text spells them, which of several equal ones they are, and what stands next to them on their line.
-# Joined behind MOVED_PLACE, which says whether a text that has changed still has the place.
+# The text is walked through twice, which is most of the time that a link takes. Joined behind MOVED_PLACE, which says
+# whether a text that has changed still has the place.
 SPELLED = f"""
 SELECT part.words, (length(part.above) - length(replace(part.above, part.words, ''))) / length(part.words) + 1 AS nth,
     split_part(right(part.above, {CONTEXT_SIDE}), E'\\n', -1) AS before, split_part(part.below, E'\\n', 1) AS after
@@ -89,8 +90,11 @@ FROM (
 ) page
 CROSS JOIN LATERAL (
     SELECT left(page.body, e.span_start) AS above,
-        substr(page.body, e.span_start + 1, e.span_end - e.span_start) AS words,
-        substr(page.body, e.span_end + 1, {CONTEXT_SIDE}) AS below OFFSET 0
+        substr(page.body, e.span_start + 1, e.span_end - e.span_start + {CONTEXT_SIDE}) AS rest OFFSET 0
+) cut
+CROSS JOIN LATERAL (
+    SELECT cut.above, left(cut.rest, e.span_end - e.span_start) AS words,
+        substr(cut.rest, e.span_end - e.span_start + 1) AS below OFFSET 0
 ) part
 WHERE part.words <> ''
 """
