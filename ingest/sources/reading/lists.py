@@ -106,6 +106,9 @@ def is_list(page: Outline, blocks: Sequence[Block]) -> bool:
             shapes[own] += 1
             covered += block.size
             bare += block.size
+        elif _is_day(block):
+            covered += block.size
+            bare += block.size
         else:
             taken = min(block.size, left) if own != shape or name not in ("p", "li") else 0
             left -= taken
@@ -113,6 +116,12 @@ def is_list(page: Outline, blocks: Sequence[Block]) -> bool:
             waiting += block.size - taken
     named = max(shapes.values(), default=0)
     return named > 0 and (bare >= BARE * total or (named >= FEWEST_NAMED and covered >= LISTED * total))
+
+
+def _is_day(block: Block) -> bool:
+    """Whether a block is a day, in a cell or line of its own."""
+    beside = sum(map(len, _WORDS.findall(block.start)))
+    return block.is_dated and not block.linked and block.size <= LABEL and beside <= LETTERS_BESIDE
 
 
 def _targets(page: Outline, block: Block) -> list[str]:

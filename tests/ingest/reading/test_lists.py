@@ -150,6 +150,13 @@ def rows_below(pages, *, label="Weiter im Haus", size=3):
     return [article(n, text=text, after=row(n)) for n, text in enumerate(pages)]
 
 
+def test_a_list_of_two_is_one_though_its_days_stand_in_cells_of_their_own():
+    pages = [article(n) for n in range(PAGES)]
+    rows = "".join(f"<tr><td>{n}. März 20{n}</td><td>{link(n)}</td></tr>" for n in (11, 12))
+    archive = f"{SITE}/thema/klein", f"<body><main><h1>Klein</h1><table>{rows}</table></main></body>"
+    assert set(blocks(archive, [*pages, archive]).values()) == {"list"}
+
+
 def test_as_many_names_of_pages_below_each_text_are_the_site_s_without_any_class():
     pages = rows_below(
         [f"{paragraph(n)[:-1]} {link(n + 20, 'what we wrote')} {paragraph(n + 70)}" for n in range(PAGES)]
