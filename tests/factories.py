@@ -14,6 +14,7 @@ from pgvector import HalfVector
 
 from linker.embedding.text import RECIPES
 from linker.models import (
+    Basis,
     Block,
     CandidateEdge,
     Category,
@@ -27,6 +28,7 @@ from linker.models import (
     Run,
     RunKind,
     RunStatus,
+    Tier,
 )
 from linker.projects.create import create_project
 
@@ -37,10 +39,12 @@ _numbers = itertools.count(1)
 
 
 def make_project(slug: str = "shop", **fields: Any) -> Project:
-    """A project with its default tiers and no members."""
+    """A project with its default tiers, three of each basis, and no members."""
     base_url = fields.pop("base_url", f"https://{slug}.example")
     with mock.patch.object(Project, "full_clean"):  # what it says is asked of the database one constraint at a time
         project = create_project(slug=slug, name=fields.pop("name", slug.title()), base_url=base_url)
+    Tier.objects.filter(project=project, basis=Basis.PROBABILITY, name="Inline").update(lower_bound=0.75)
+    Tier.objects.create(project=project, basis=Basis.PROBABILITY, name="Related", lower_bound=0.7)
     fields.setdefault("model_name", "test-model")
     for name, value in fields.items():
         setattr(project, name, value)

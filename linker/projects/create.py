@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-# Name, placement, rel while unreviewed, held back; and the lower bounds under each basis.
+# Name, placement, rel while unreviewed, held back; and the lower bounds under each basis, None where it has no such
+# tier: what is likely enough to be shown at all stands in the text where that has words for it, else beside it.
 _TIERS = (
     ("Inline", Placement.INLINE, Rel.FOLLOW, False),
     ("Related", Placement.RELATED, Rel.NOFOLLOW, False),
     ("Reserve", Placement.RELATED, Rel.NOFOLLOW, True),
 )
 DEFAULT_BOUNDS = {
-    Basis.PROBABILITY: (0.75, 0.74, 0.30),
+    Basis.PROBABILITY: (0.74, None, 0.30),
     Basis.QUANTILE: (0.80, 0.40, 0.00),
     Basis.COSINE: (0.80, 0.65, 0.50),
 }
@@ -70,6 +71,7 @@ def create_project(
         Tier(project=project, basis=basis, name=name, lower_bound=bound, placement=placement, rel=rel, held=held)
         for basis, bounds in DEFAULT_BOUNDS.items()
         for (name, placement, rel, held), bound in zip(_TIERS, bounds, strict=True)
+        if bound is not None
     )
     after: dict[str, Any] = audit.values(project, SETTINGS)
     if manager is not None and manager.pk is not None:

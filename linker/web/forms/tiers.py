@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CHECKS = ("export_unreviewed", "held")
+LEAST_WIDTH = 0.02  # of a tier: one of a hundredth says no more than the one above it
 
 
 class TierForm(forms.ModelForm):
@@ -80,6 +81,18 @@ class TierFormSetBase(BaseModelFormSet):
                 if value in seen:
                     form.add_error(field, problem % {"value": value})
                 seen.add(value)
+
+        self._refuse_narrow(kept)
+
+    def _refuse_narrow(self, kept: Sequence[forms.ModelForm]) -> None:
+        """A tier that ends where it has hardly begun is the one above it under another name."""
+        bound = {form: form.cleaned_data["lower_bound"] for form in kept if "lower_bound" in form.cleaned_data}
+        above = None
+        for form in sorted(bound, key=lambda form: -bound[form]):
+            if above is not None and 0 < round(bound[above] - bound[form], 6) < LEAST_WIDTH:
+                said = _("Hardly a suggestion would be in this tier: let it begin at least 0.02 below “%(tier)s”.")
+                form.add_error("lower_bound", said % {"tier": above.cleaned_data["name"]})
+            above = form
 
     def bounds(self) -> list[Bound]:
         """The tiers as they would be, once the forms are valid."""
