@@ -149,8 +149,10 @@ def _root(page: Outline, sums: Sequence[float], zones: Sequence[str], template: 
 
 
 def _is_one_of_many(page: Outline, inner: int, children: Sequence[int], held: Callable[[int], float]) -> bool:
-    """Whether a page holds as much in others of the same path, as lists do: its text is all of them."""
-    like = [held(place) for place in children if page.paths[place] == page.paths[inner]]
+    """Whether a page holds as much in others like it, as lists do: its text is all of them."""
+    names, attributes = page.document.names, page.document.attributes
+    kind = names[inner], attributes[inner].get("class")
+    like = [held(place) for place in children if (names[place], attributes[place].get("class")) == kind]
     return len(like) >= lists.FEWEST_NAMED and 2 * held(inner) < sum(like)
 
 

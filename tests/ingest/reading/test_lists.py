@@ -150,6 +150,20 @@ def rows_below(pages, *, label="Weiter im Haus", size=3):
     return [article(n, text=text, after=row(n)) for n, text in enumerate(pages)]
 
 
+def test_all_items_of_a_list_are_read_though_texts_stand_where_its_first_item_does():
+    def item(n):
+        return f"<section><h2>{link(n)}</h2><p>{paragraph(n)[:120]}</p></section>"
+
+    def story(n):
+        body = "".join(f"<p>{paragraph(n + more)}</p>" for more in (0, 200, 400))
+        return f"{SITE}/post-{n}", f"<body><section><h1>Post {n}</h1>{body}</section></body>"
+
+    pages = [story(n) for n in range(PAGES)]
+    archive = f"{SITE}/notes", f"<body>{''.join(map(item, range(50, 56)))}</body>"
+    found = blocks(archive, [*pages, archive])
+    assert list(found.values()) == ["list"] * 6
+
+
 def test_a_list_of_two_is_one_though_its_days_stand_in_cells_of_their_own():
     pages = [article(n) for n in range(PAGES)]
     rows = "".join(f"<tr><td>{n}. März 20{n}</td><td>{link(n)}</td></tr>" for n in (11, 12))
