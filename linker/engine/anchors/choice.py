@@ -86,9 +86,9 @@ def anchor_choices(
         context = in_context(finder, texts, target[pair], found)
         table = word_table(found.features, context, own)
         is_owned = owned(table)
-        # What holds the target's own words is no worse for its other words than the trees say.
-        holding = holds_owned(found, is_owned) & ~is_owned
-        likely = approval.good_words(table) + ownership_shift(holding)
+        likely = approval.good_words(table)
+        # Where the trees like more words than the target's own, as the site may, they are not to be worse for it.
+        likely += ownership_shift(holds_owned(found, is_owned, likely - ownership_shift(is_owned)))
         wordings = _Wordings(evidence.index.site, texts, found, likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]

@@ -60,15 +60,16 @@ def ownership_shift(is_owned: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.where(is_owned, OWN_WORDS, 0.0)
 
 
-def holds_owned(found: CandidateSpans, is_owned: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether spans are owned or hold one of their pair that is, bool [m]; spans by pair."""
-    holds = is_owned.copy()
+def holds_owned(found: CandidateSpans, is_owned: NDArray[np.bool_], likely: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether spans hold one of their pair that is owned and no likelier than they are by the trees, whose log-odds
+    are `likely` [m]; bool [m]; spans by pair."""
+    holds = np.zeros(len(is_owned), dtype=bool)
     own = np.flatnonzero(is_owned)
     low = np.searchsorted(found.pair, found.pair[own])
     each, span = expand_ranges(low, np.searchsorted(found.pair, found.pair[own], side="right") - low)
     inside = (found.first[span] <= found.first[own[each]]) & (found.last[span] >= found.last[own[each]])
-    holds[span[inside]] = True
-    return holds
+    holds[span[inside & (likely[span] >= likely[own[each]])]] = True
+    return holds & ~is_owned
 
 
 def borrowed(spans: NDArray[np.float32]) -> NDArray[np.bool_]:

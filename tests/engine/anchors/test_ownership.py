@@ -7,8 +7,8 @@ import pytest
 
 from linker.engine.anchors.choice import anchor_choices, span_finder
 from linker.engine.anchors.features import SPAN_FEATURES, WORD_FEATURES
-from linker.engine.anchors.ownership import borrowed, names_another, owned
-from linker.engine.anchors.spans import text_blocks
+from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, owned
+from linker.engine.anchors.spans import CandidateSpans, text_blocks
 from linker.engine.blocks import CategoryTree
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
@@ -180,3 +180,11 @@ def test_a_shared_short_form_stays_the_name_of_the_page_that_its_links_mean() ->
     evidence = evidence_of(titles, bodies, links)
     assert "Oakmill Foundation" in offered(evidence, 0, 7)
     assert "Oakmill Foundation" not in offered(evidence, 0, 8)
+
+
+def test_words_around_the_own_ones_count_as_own_only_if_the_trees_like_them_no_less() -> None:
+    spans = CandidateSpans(
+        np.zeros(3, np.int64), np.array([2, 0, 2]), np.array([5, 5, 7]), np.empty((3, 0), np.float32)
+    )
+    held = holds_owned(spans, np.array([True, False, False]), np.array([1.0, 0.4, 1.2]))
+    assert held.tolist() == [False, False, True]
