@@ -208,6 +208,15 @@ def states(page: Page, at: Callable[[str], None], full: Project) -> Iterator[str
     yield "limits with a mistake"
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_figure_of_the_overview_is_large_enough_to_be_hit(page, at, full, manager, sign_in, width):
+    sign_in(manager)
+    page.set_viewport_size({"width": width, "height": 900})
+    at("")
+    expect(page.locator(".stats")).to_be_visible()
+    assert axe.findings(page) == []
+
+
 @pytest.mark.nightly
 def test_nothing_is_found_on_full_pages_and_on_those_with_a_mistake(speaks, page, at, full, manager, sign_in):
     sign_in(manager)
