@@ -4,6 +4,7 @@ from ingest import services
 from ingest.fetching.restore import run_restore
 from ingest.fetching.run import run_fetch
 from ingest.files import uploads
+from ingest.kinds.links.reread import run_read_links
 from ingest.schedules import due
 from linker.operations import outages
 from linker.runs import lifecycle
@@ -19,6 +20,10 @@ def fetch(run_id: int) -> None:
 
 def restore_pages(run_id: int) -> None:
     lifecycle.execute(run_id, run_restore)
+
+
+def read_links(run_id: int) -> None:
+    lifecycle.execute(run_id, run_read_links)
 
 
 def start_schedule(schedule_id: int, _for_time: int) -> None:

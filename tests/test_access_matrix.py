@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from ingest.models import SiteSource
-from linker.models import ExclusionRule, Membership, RoleRule, SensitiveRule
+from linker.models import ExclusionRule, LinkRule, Membership, RoleRule, SensitiveRule
 from review.releases.create import create_release
 from tests.examples import EVERYTHING
 from tests.factories import make_edge, make_member, make_user
@@ -172,6 +172,8 @@ NEEDS = {
     "role_links": ("viewer", "manager"),
     "roles_find": ("viewer", "manager"),
     "role_rule_remove": ("viewer", "manager"),
+    "settings_links": ("manager", "manager"),
+    "link_rule_remove": ("viewer", "manager"),
     "settings_members": ("manager", "manager"),
     "member_change": ("viewer", "manager"),
     "member_remove": ("viewer", "manager"),
@@ -214,6 +216,7 @@ def furnished(project):
     ExclusionRule.objects.create(project=project, pattern="/basket")
     SensitiveRule.objects.create(project=project, url_pattern="/health")
     RoleRule.objects.create(project=project, pattern="/lists/", role="hub")
+    LinkRule.objects.create(project=project, words="Read more", counts_as="list")
     return project
 
 

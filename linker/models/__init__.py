@@ -41,7 +41,9 @@ from linker.models.page import (
 from linker.models.page_list import PageList, Pilot
 from linker.models.people import ExpertSection, Identity, Invitation
 from linker.models.policy import (
+    CountsAs,
     ExclusionRule,
+    LinkRule,
     Placement,
     Rel,
     RoleRule,
@@ -71,6 +73,7 @@ __all__ = [
     "ChangedDonors",
     "Cohort",
     "CohortBound",
+    "CountsAs",
     "EdgeBand",
     "EdgeCount",
     "EdgeMove",
@@ -90,6 +93,7 @@ __all__ = [
     "KnownAnswer",
     "LearningChoice",
     "LinkChange",
+    "LinkRule",
     "MailSettings",
     "MatchedPages",
     "Membership",

@@ -21,6 +21,7 @@ class ChangeKind(models.TextChoices):
     GATES = "gates", _("Second person")
     CAPS = "caps", _("Caps")
     ROLES = "roles", _("Page roles")
+    LINKS = "links", _("Kinds of links")
     COPIES = "copies", _("Copies and variants")
     MEMBERS = "members", _("Members")
     VECTORS = "vectors", _("Vectors")

@@ -47,6 +47,11 @@ BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
 ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
 
 
+def read_block_sql(link: str) -> str:
+    """SQL: the block that the crawl read, whatever rules say; as in the unique index of links."""
+    return f"coalesce({link}.read_block, {link}.block)"
+
+
 def own_beside_sql(link: str) -> str:
     """SQL: whether a link, a row of linker_existinglink with the alias `link`, uses up room beside its page's text.
 

@@ -426,12 +426,16 @@ class ExistingLink(models.Model):
     says so: past redirects, and past addresses whose canonical is another. `place` counts the characters of the
     source's body before the anchor, where a crawl said so and the anchor stood there then; whoever uses it looks
     whether it still does.
+
+    `block` is what the link counts as. Where a LinkRule says otherwise than the crawl, `read_block` is what the crawl
+    read: it belongs to what the link is, so that a rule never makes two links one, and can be taken back.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_out", db_index=False)
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_in")
     block = models.SmallIntegerField(choices=Block.choices)
+    read_block = models.SmallIntegerField(null=True, blank=True, choices=Block.choices)
     anchor = models.TextField(blank=True, default="")
     follow = models.BooleanField(default=True)
     place = models.IntegerField(null=True, blank=True)
@@ -444,11 +448,16 @@ class ExistingLink(models.Model):
             models.UniqueConstraint(
                 "source",
                 "target",
-                "block",
+                Coalesce("read_block", "block"),
                 models.Func(models.F("anchor"), models.Value(0), function="hashtextextended"),
                 name="existing_link_once",
             ),
             models.CheckConstraint(condition=models.Q(block__in=Block.values), name="existing_link_block_known"),
+            models.CheckConstraint(
+                condition=models.Q(read_block=None)
+                | models.Q(read_block__in=Block.values) & ~models.Q(read_block=models.F("block")),
+                name="existing_link_read_otherwise",
+            ),
         ]
         indexes = [
             # An import's links lie together, so that the blocks of a project's take no index of each row.

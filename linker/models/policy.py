@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from linker.engine.roles.policy import CHOICES
-from linker.models.page import Category, Page
+from linker.models.page import Block, Category, Page
 from linker.models.project import Basis, Project
 from linker.wording import in_english
 
@@ -233,3 +233,49 @@ class RoleRule(models.Model):
 
     def __str__(self) -> str:
         return self.pattern
+
+
+class CountsAs(models.TextChoices):
+    TEXT = "text", _("Links in the text")
+    LIST = "list", _("Links of a list")
+
+    @property
+    def block(self) -> Block:
+        return Block.CONTENT if self is CountsAs.TEXT else Block.LIST
+
+
+class LinkRule(models.Model):
+    """Links that count as links in the text, or as those of a list, whatever the crawl read. All that is filled in has
+    to match. The first rule that matches counts, the oldest first.
+
+    Links of menus, headers and footers are out of its reach: they are kept without their words, one for two pages, and
+    a rule about addresses would make each page's menu a text.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="link_rules")
+    source_pattern = models.CharField(max_length=300, blank=True, default="", help_text="RE2, searched in the address")
+    target_pattern = models.CharField(max_length=300, blank=True, default="", help_text="RE2, searched in the address")
+    words = models.CharField(
+        max_length=300, blank=True, default="", help_text="The whole anchor; capitals and spaces do not matter"
+    )
+    counts_as = models.CharField(max_length=4, choices=CountsAs.choices)
+    note = models.CharField(max_length=200, blank=True, default="")
+    links = models.BigIntegerField(
+        null=True, blank=True, editable=False, help_text="That it took when links were last read by rules"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "source_pattern", "target_pattern", "words"], name="link_rule_once"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(source_pattern="", target_pattern="", words=""), name="link_rule_says_which"
+            ),
+            models.CheckConstraint(condition=models.Q(counts_as__in=CountsAs.values), name="link_rule_counts_as_known"),
+        ]
+
+    def __str__(self) -> str:
+        words = f"\N{LEFT DOUBLE QUOTATION MARK}{self.words}\N{RIGHT DOUBLE QUOTATION MARK}" if self.words else ""
+        ends = f"{self.source_pattern} \N{RIGHTWARDS ARROW} {self.target_pattern}".strip()
+        return " ".join(part for part in (words, ends if ends != "\N{RIGHTWARDS ARROW}" else "") if part)

@@ -40,6 +40,7 @@ class RunKind(models.TextChoices):
     RESTORE_PAGES = "restore_pages", _("Bring pages back")
     FOLLOW_UP = "follow_up", _("Update suggestions")
     VECTORS = "vectors", _("Drop vectors")
+    LINKS = "links", _("Read links by rules")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are

@@ -57,6 +57,7 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.RECHECK: RunType("linker.reports.recheck.RECHECK", JobType("linker.jobs.recheck", HOUR)),
     RunKind.RESTORE_PAGES: RunType("ingest.fetching.restore.RESTORE", JobType("ingest.jobs.restore_pages", HOUR)),
     RunKind.FOLLOW_UP: RunType("linker.reports.follow_up.FOLLOW_UP", JobType("linker.jobs.follow_up", 6 * HOUR)),
+    RunKind.LINKS: RunType("ingest.kinds.links.reread.LINKS_READ", JobType("ingest.jobs.read_links", HOUR)),
     RunKind.VECTORS: RunType("linker.reports.vectors.VECTORS", JobType("linker.jobs.drop_vectors", HOUR)),
 }
 NEXT_STEP = "ingest.fetching.steps.go_on"
@@ -90,6 +91,7 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
         NEXT_STEP,
         SCHEDULE_ENDED,
     ),
+    RunKind.LINKS: ("review.live.start.start_if_due", "linker.matching.caps_run.start_if_due"),
     RunKind.EMBED: (NEXT_STEP, SCHEDULE_ENDED),
     RunKind.ROLES: ("linker.matching.follow_up.after_roles",),
     RunKind.MATCH: (SCHEDULE_ENDED,),

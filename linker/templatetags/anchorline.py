@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
@@ -12,7 +14,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from linker import wording
-from linker.models import run
+from linker.models import CountsAs, run
 from linker.pages import page_lists
 from linker.pages.languages import language_name
 from linker.reports.sentences import in_words
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
 
     from django.template import Context
 
-    from linker.models import Change, PageList, Project, Run
+    from linker.models import Change, ExistingLink, Page, PageList, Project, Run
 
 register = template.Library()
+LONGEST = 300  # of what a rule asks for
 
 
 @register.filter
@@ -54,6 +57,23 @@ def on_site(url: str, project: Project) -> str:
     """The address without the start that every address of the project shares."""
     short = url.removeprefix(project.base_url)
     return short if short.startswith("/") else url
+
+
+@register.filter
+def as_rule(link: ExistingLink, page: Page) -> str:
+    """The query that fills the form of a rule with a link of a page: for this link alone, as something of a list."""
+    source, target = (page if page.pk == pk else None for pk in (link.source_id, link.target_id))
+    asked = {
+        "words": link.anchor,
+        "source_pattern": _exactly((source or link.source).url),
+        "target_pattern": _exactly((target or link.target).url),
+        "counts_as": CountsAs.LIST.value,
+    }
+    return urlencode({name: value for name, value in asked.items() if 0 < len(value) <= LONGEST})
+
+
+def _exactly(url: str) -> str:
+    return f"^{re.escape(url)}$"
 
 
 @register.simple_tag(takes_context=True)

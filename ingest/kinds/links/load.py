@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +16,15 @@ from ingest.kinds.project_pages import find_pages
 from ingest.kinds.staging import stage_rows
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
+from linker.models import Block, LinkRule
+from linker.pages.link_rules import apply_link_rules, note_taken
 from linker.pages.roles import find_roles
 from linker.storage.copy import analyze
 from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from ingest.kinds.base import ImportTask
+    from linker.pages.link_rules import Applied
 
 
 def load_links(task: ImportTask) -> Counts:
@@ -58,13 +62,36 @@ def load_links(task: ImportTask) -> Counts:
     merge.keep_destinations(project, pages.moves)
     task.note_stage("Counting links")
     analyze("linker_existinglink", texts=False)
-    stage.count_page_links()
+    applied = None
+    if LinkRule.objects.filter(project=project).exists():  # without, there is nothing to read again, nor to take back
+        applied = apply_link_rules(project, task.seen_at)
+        report |= _by_rules(report, applied)
+    if applied is not None and applied.moved:
+        merge.count_page_links(project)
+    else:
+        stage.count_page_links()
     merge.note_sidebar(project)
     drop_link_stage()
     report |= find_roles(project, task.note_substage)
+    if applied is not None:
+        note_taken(applied)  # who adds a rule holds the project's row, which is held from here on
     follow_up.start(project, (Piece.TIERS,), follows=task.run)
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}
+
+
+def _by_rules(report: Counts, applied: Applied) -> Counts:
+    """The counts of blocks as the rules have them."""
+    blocks = Counter[Block](report["links_by_block"])
+    for (was, now), links in applied.moved.items():
+        blocks[was] -= links
+        blocks[now] += links
+    return {
+        "body": blocks[Block.CONTENT],
+        "template": blocks.total() - blocks[Block.CONTENT],
+        "links_by_block": {block: blocks[block] for block in Block if blocks[block]},
+        "by_rules": applied.otherwise,
+    }
 
 
 def _check(task: ImportTask, report: Counts, live: int) -> None:

@@ -26,6 +26,7 @@ class LinksReport(ImportReport):
     body: int | None = None
     template: int | None = None
     links_by_block: dict[Block, int] | None = None
+    by_rules: int | None = None
     made_template_by_repetition: int | None = None
     ignored: dict[str, int] | None = None
     places: int | None = None
@@ -56,12 +57,25 @@ TABLE = import_table(
         "body": gettext_lazy("Links in the text"),
         "template": gettext_lazy("Links around the text"),
         "links_by_block": gettext_lazy("Links"),
+        "by_rules": gettext_lazy("Links that count otherwise by rules"),
         "made_template_by_repetition": gettext_lazy("Made template by repetition"),
         "places": gettext_lazy("Links whose place in the text is new"),
         "ignored": gettext_lazy("Ignored"),
     },
     order=(
-        *("file", "rows", "links", "body", "template", "links_by_block", "new", "seen_before", "missing", "ignored"),
+        *(
+            "file",
+            "rows",
+            "links",
+            "body",
+            "template",
+            "links_by_block",
+            "by_rules",
+            "new",
+            "seen_before",
+            "missing",
+            "ignored",
+        ),
         *(*LEFT_OUT, "roles", "roles_changed", "made_template_by_repetition"),
     ),
     keys={
@@ -73,7 +87,7 @@ TABLE = import_table(
 
 
 def _of_links(report: LinksReport) -> list[str]:
-    return [_read(report), _ignored(report), _gone(report), cut_off(report), left_out_sentence(report)]
+    return [_read(report), _ruled(report), _ignored(report), _gone(report), cut_off(report), left_out_sentence(report)]
 
 
 def _read(report: LinksReport) -> str:
@@ -95,6 +109,16 @@ def _read(report: LinksReport) -> str:
     counts = {"links": links, "body": report.body or 0, "template": report.template or 0}
     filled = {name: number(value) for name, value in counts.items()}
     return (named if report.file else unnamed) % (filled | {"file": report.file})
+
+
+def _ruled(report: LinksReport) -> str:
+    links = report.by_rules or 0
+    said = ngettext(
+        "%(links)s of them counts otherwise than it was read, by rules of the project.",
+        "%(links)s of them count otherwise than they were read, by rules of the project.",
+        links,
+    )
+    return said % {"links": number(links)} if links else ""
 
 
 def _ignored(report: LinksReport) -> str:

@@ -12,6 +12,7 @@ from ingest.kinds.links.parse import Links
 from ingest.kinds.links.places import LinkPlaces
 from ingest.kinds.sql import execute, fetch_number
 from linker.models import Block
+from linker.models.linked import read_block_sql
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_in, timestamp
 from linker.storage.locks import lock_pages
@@ -32,13 +33,13 @@ CREATE TEMP TABLE stage_link (source bigint, target bigint, block smallint, foll
 HELD_LINKS = 200_000  # of one page, held until the next page's begin
 REPEATED_PAGES, REPEATED_SHARE = 20, 0.3  # linking pages, all and as a share, from which a link is repeated
 # One that the same import has written before is followed where one of the two is. Links go in by the order of their
-# index, which is then written from one end to the other.
+# index, which is then written from one end to the other. What a link counts as by a rule stays as it is.
 MERGE_LINKS = f"""
 WITH merged AS (
     INSERT INTO linker_existinglink (project_id, source_id, target_id, block, anchor, follow, last_seen_at)
     SELECT %s, source, target, block, min(anchor), bool_or(follow), %s FROM stage_link
     GROUP BY source, target, block, {ANCHOR_KEY} ORDER BY source, target, block
-    ON CONFLICT (source_id, target_id, block, {ANCHOR_KEY}) DO UPDATE SET
+    ON CONFLICT (source_id, target_id, (coalesce(read_block, block)), {ANCHOR_KEY}) DO UPDATE SET
     follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
     last_seen_at = excluded.last_seen_at, missing_since = NULL
     RETURNING xmax = 0 AS fresh, block
@@ -62,7 +63,7 @@ UPDATE linker_existinglink e SET block = named.block, anchor = named.anchor FROM
 ) named
 WHERE e.id = named.id AND NOT EXISTS (
     SELECT FROM linker_existinglink k WHERE k.source_id = e.source_id AND k.target_id = e.target_id
-        AND k.block = named.block AND hashtextextended(k.anchor, 0) = hashtextextended(named.anchor, 0)
+        AND {read_block_sql("k")} = named.block AND hashtextextended(k.anchor, 0) = hashtextextended(named.anchor, 0)
 )
 """
 

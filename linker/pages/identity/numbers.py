@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from linker.models.linked import TEXT_LINK
+from linker.models.linked import TEXT_LINK, read_block_sql
 from linker.models.querysets import PRESENT, sql
 from linker.pages.traffic import set_page_traffic
 from linker.storage.page_writes import KEEP_PLANS
@@ -84,11 +84,12 @@ WHERE successor IS NOT NULL UNION SELECT l.source_id {_TO}
 _LINKS = f"""
 UPDATE linker_existinglink l SET target_id = one.successor FROM (
     SELECT l.id, s.successor, row_number() OVER (
-        PARTITION BY l.source_id, s.successor, l.block, hashtextextended(l.anchor, 0)
+        PARTITION BY l.source_id, s.successor, {read_block_sql("l")}, hashtextextended(l.anchor, 0)
         ORDER BY {sql(PRESENT, "l")} DESC, l.id
     ) AS place, EXISTS (
         SELECT FROM linker_existinglink k WHERE k.source_id = l.source_id AND k.target_id = s.successor
-            AND k.block = l.block AND hashtextextended(k.anchor, 0) = hashtextextended(l.anchor, 0)
+            AND {read_block_sql("k")} = {read_block_sql("l")}
+            AND hashtextextended(k.anchor, 0) = hashtextextended(l.anchor, 0)
     ) AS there
     {_TO} ORDER BY l.id
 ) one WHERE one.id = l.id AND one.place = 1 AND NOT one.there

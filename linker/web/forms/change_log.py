@@ -18,6 +18,7 @@ from linker.models import ChangeKind, QuerySource, TrafficSource
 from linker.web.forms.caps import SectionCapForm
 from linker.web.forms.exclusions import ExclusionForm
 from linker.web.forms.fields import KindForm
+from linker.web.forms.links import LinkRuleForm
 from linker.web.forms.members import MemberForm
 from linker.web.forms.projects import ProjectCreateForm, ProjectForm
 from linker.web.forms.ranking import FormulaForm
@@ -50,6 +51,7 @@ _FORMS: dict[str, tuple[type[forms.Form | forms.ModelForm] | str, ...]] = {
     ChangeKind.GATES: (GateForm,),
     ChangeKind.CAPS: (SectionCapForm,),
     ChangeKind.ROLES: (RoleRuleForm,),
+    ChangeKind.LINKS: (LinkRuleForm,),
     ChangeKind.MEMBERS: (MemberForm,),
     ChangeKind.SOURCES: ("ingest.web.source_forms.SiteSourceForm", "ingest.web.source_forms.MatchScheduleForm"),
     ChangeKind.RELEASE: ("review.web.rollout_forms.RolloutForm",),

@@ -16,7 +16,7 @@ from linker.engine.roles.policy import USUAL
 from linker.matching.section_caps import CAPS
 from linker.models import BarredPair, Change, ChangeKind, SafetyClass, SectionCap
 from linker.projects.create import SETTINGS
-from linker.projects.policies import exclusions, gates, roles, safety, sensitive, tiers
+from linker.projects.policies import exclusions, gates, links, roles, safety, sensitive, tiers
 from linker.projects.policies.caps import set_cap
 from linker.projects.policies.safety import bar_pair
 from linker.projects.policies.tiers import change_tiers
@@ -49,6 +49,7 @@ LOGGED = {
     ChangeKind.GATES: {*gates.GATE_FIELDS},
     ChangeKind.CAPS: {*CAPS},
     ChangeKind.ROLES: {*roles.ROLE_FIELDS, *roles._links_for_log(USUAL), "role by hand"},
+    ChangeKind.LINKS: {*links.LINK_RULE_FIELDS},
     ChangeKind.SOURCES: {*sources.LOGGED, "secret", *SCHEDULED, *OF_THE_MATCH},
     ChangeKind.RELEASE: {*rollout_rules.FIELDS, "links", "changed", "removed", "held", "format", "filters", "sha256"},
     ChangeKind.RUNS: {"pinned", "name", "standing run"},

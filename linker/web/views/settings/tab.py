@@ -26,6 +26,7 @@ TABS = (
     ("settings_exclusions", _("Exclusions")),
     ("settings_safety", _("Safety")),
     ("settings_roles", _("Page roles")),
+    ("settings_links", _("Links")),
     ("settings_caps", _("Caps")),
     ("settings_rollout", _("Roll-out")),
     ("settings_members", _("Members")),

@@ -23,6 +23,7 @@ KINDS = {
     "settings_sensitive": (ChangeKind.SENSITIVE,),
     "settings_exclusions": (ChangeKind.EXCLUSIONS,),
     "settings_safety": (ChangeKind.SAFETY, ChangeKind.GATES),
+    "settings_links": (ChangeKind.LINKS,),
     "settings_caps": (ChangeKind.CAPS,),
     "settings_rollout": (ChangeKind.RELEASE,),
     "sources": (ChangeKind.SOURCES,),
