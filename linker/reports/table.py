@@ -48,7 +48,7 @@ class Table:
             if name in self.values:
                 yield from _below(label, self.values[name](value))
             elif is_dataclass(value):
-                yield from self._rows(value, [one.name for one in fields(value)], label)
+                yield from self._rows(value, [one.name for one in fields(value) if one.name not in self.hidden], label)
             elif isinstance(value, dict) and value:
                 called = self.keys.get(name, str)
                 yield from ((f"{label}: {uncapitalised(called(key))}", plain(number)) for key, number in value.items())

@@ -81,6 +81,7 @@ OF_LINKS = {
     "BESIDE_LINK": lambda link: (
         link.missing_since is None and link.block in (Block.LIST, Block.ASIDE, Block.HEADER, Block.UNKNOWN)
     ),
+    "IN_BODY": lambda link: link.missing_since is None and link.block in (Block.CONTENT, Block.LIST),
     "ASIDE_LINK": lambda link: link.missing_since is None and link.block == Block.ASIDE,
 }
 GONE = [None, timezone.now()]
