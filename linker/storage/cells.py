@@ -26,11 +26,14 @@ def safe_cell(text: str) -> str:
 
 
 def safe_cell_sql(expression: str) -> str:
-    """SQL of the same. Most texts begin with an ASCII letter: the first question settles those."""
+    """SQL of the same. Most texts begin with a letter, a digit or a tag, or with a blank and a letter: the first
+    questions settle those, as looking past what is unseen walks through the whole text."""
     unseen = "E'" + "".join(f"\\u{ord(char):04X}" for char in UNSEEN) + "'"
     signs, breaks = (", ".join(str(ord(char)) for char in chars) for chars in (SIGNS, BREAKS))
+    first, second = f"ascii({expression})", f"ascii(substr({expression}, 2, 1))"
     return (
-        f"CASE WHEN ascii({expression}) BETWEEN 65 AND 126 THEN {expression} "
-        f"WHEN ascii({expression}) IN ({breaks}) OR ascii(ltrim({expression}, {unseen})) IN ({signs}) "
+        f"CASE WHEN {first} BETWEEN 65 AND 126 OR {first} BETWEEN 46 AND 60 OR {first} BETWEEN 192 AND 1500 "
+        f"OR {first} = 32 AND {second} BETWEEN 65 AND 126 THEN {expression} "
+        f"WHEN {first} IN ({breaks}) OR ascii(ltrim({expression}, {unseen})) IN ({signs}) "
         f"THEN '''' || {expression} ELSE {expression} END"
     )

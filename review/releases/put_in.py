@@ -38,7 +38,7 @@ def _as_written(expression: str) -> str:
     return expression
 
 
-_WORDS = "coalesce(e.own_words, e.anchor)"
+_WORDS = "coalesce(spelled.words, e.anchor)"
 _ELEMENT = (
     f"""'<a href="' || {_attribute("e.acceptor_url")} || '"' || CASE WHEN e.rel = '{Rel.FOLLOW}' THEN '' """
     f"""ELSE ' rel="' || e.rel || '"' END || '>' || {_text(_WORDS)} || '</a>'"""

@@ -20,7 +20,7 @@ from linker.models.querysets import ACTIVE, DECIDED, OPEN, OUT, REOPENED, UNDECI
 from review.models import ReleaseFormat
 from review.releases import checks, put_in
 from review.releases.checks import REJECTED_AND_OUT, sql_of
-from review.releases.columns import CELLS, COLUMNS, MOVED_PLACE, SPELLED, time_cell
+from review.releases.columns import CELLS, COLUMNS, MOVED_PLACE, READ, READS, SPELLED, time_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,12 +107,11 @@ _PARAGRAPH = (
     "THEN substr(donor.body, e.paragraph_start + 1, e.paragraph_end - e.paragraph_start) END"
 )
 _URLS = "donor.url AS donor_url, acceptor.url AS acceptor_url"
-_WORDS = "spelled.words AS own_words"
-_OF_PLACE = f"LEFT JOIN LATERAL ({MOVED_PLACE}) moved ON true LEFT JOIN LATERAL ({SPELLED}) spelled ON true"
+_MOVED = f"LEFT JOIN LATERAL ({MOVED_PLACE}) moved ON true"
+_SPELLED = f"LEFT JOIN LATERAL ({READ}) read ON true LEFT JOIN LATERAL ({SPELLED}) spelled ON true"
 _ROWS = {
     ReleaseFormat.FULL: (
-        f"{_URLS}, {_WORDS}, spelled.nth, spelled.before AS context_before, spelled.after AS context_after, "
-        "donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
+        f"{_URLS}, {READS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
         "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
         f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, "
         f"{_PARAGRAPH} AS paragraph, {put_in.PARAGRAPH_NUMBER_OF_TEXT} AS paragraph_number, "
@@ -121,17 +120,17 @@ _ROWS = {
         "CASE WHEN to_do.operation = 'change' THEN out.rel END AS previous_rel, "
         "nullif(out.donor_was, '') AS previous_donor_url, nullif(out.acceptor_was, '') AS previous_acceptor_url, "
         "second.username AS approved_by",
-        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} {_OF_PLACE} LEFT JOIN auth_user second ON second.id = e.second_by_id "
+        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} {_MOVED} LEFT JOIN auth_user second ON second.id = e.second_by_id "
         "JOIN (SELECT p.id, p.line_wording FROM linker_project p OFFSET 0) project ON project.id = donor.project_id",
     ),
-    ReleaseFormat.JOIL: (f"{_URLS}, {_WORDS}", f"{_BOTH_PAGES} {_OF_PLACE}"),
+    ReleaseFormat.JOIL: (f"{_URLS}, {READS}", f"{_BOTH_PAGES} {_MOVED}"),
 }
 # What is put into the page is made of what the rows have by then.
 _PUT_IN = {
-    ReleaseFormat.FULL: f"""CROSS JOIN LATERAL (SELECT {put_in.STANDS} AS stands OFFSET 0) stands
+    ReleaseFormat.FULL: f"""{_SPELLED} CROSS JOIN LATERAL (SELECT {put_in.STANDS} AS stands OFFSET 0) stands
 CROSS JOIN LATERAL (SELECT {put_in.HTML} AS html,
     {put_in.MARKDOWN} AS markdown OFFSET 0) put_in""",
-    ReleaseFormat.JOIL: "",
+    ReleaseFormat.JOIL: _SPELLED,
 }
 # What is to be done with a link: for a release what it says, else what a release would say now. Of a link that is out
 # and back in the queue, nobody has said it yet.
