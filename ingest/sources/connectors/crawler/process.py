@@ -20,6 +20,7 @@ from ingest.sources.connectors.crawler.depths import find_depths
 from ingest.sources.connectors.crawler.network import CheckedResolver, settings_of
 from ingest.sources.connectors.crawler.plan import Plan
 from ingest.sources.connectors.crawler.read_all import read_all
+from ingest.sources.connectors.crawler.settle_all import settle_all
 from ingest.sources.connectors.crawler.spider import SiteSpider
 from ingest.sources.store import FetchStore
 from linker.errors import UserError
@@ -46,6 +47,7 @@ def work(plan: Plan, store: FetchStore) -> None:
         fetch(plan, store)
     read_all(plan, store)
     soft_404.mark(plan, store)
+    settle_all(plan, store)
     if not store.noted("has_depths", False):
         tell(0, 0, "Counting clicks from the home page")
         if plan.follows:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.sources.connectors.crawler.alone import end_with
 from ingest.sources.connectors.crawler.crawl import tell
+from ingest.sources.connectors.crawler.parts import in_parts
 from ingest.sources.connectors.crawler.scope import Scope
 from ingest.sources.reading import SiteTemplate, decode, read_page
 from ingest.sources.reading.site_template import MAX_PAGES
 from ingest.sources.store import FetchStore, Reading, StoredLink, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from multiprocessing.sharedctypes import Synchronized
+    from collections.abc import Callable, Iterator
 
     from ingest.sources.connectors.crawler.plan import Plan
     from ingest.sources.reading import ReadPage
 
 CHUNK = 50  # pages read in one transaction
-FEW = 400  # pages from which several processes are worth their start
-TELL_SECONDS = 0.5
 WITHOUT_READING = (
     "FROM page p WHERE p.state = 'done' AND p.status_code = 200 AND p.html IS NOT NULL "
     "AND NOT EXISTS (SELECT 1 FROM reading r WHERE r.page = p.id)"
 )
-_read: Synchronized[int]
 
 
 def read_all(plan: Plan, store: FetchStore) -> None:
@@ -38,18 +32,7 @@ def read_all(plan: Plan, store: FetchStore) -> None:
     if not left:
         return
     template = _template(plan, store, left)
-    if left <= FEW or plan.cores < 2:
-        _read_part(plan, template, 0, 1, lambda done: tell(done, left, "Reading pages"))
-        return
-    context = get_context("spawn")
-    counter = context.Value("l", 0)
-    with ProcessPoolExecutor(plan.cores, context, _begin_reader, (counter, plan.parent)) as pool:
-        parts = [pool.submit(_read_counted, plan, template, part, plan.cores) for part in range(plan.cores)]
-        while not all(part.done() for part in parts):
-            tell(counter.value, left, "Reading pages")
-            time.sleep(TELL_SECONDS)
-        for part in parts:
-            part.result()
+    in_parts(plan, left, "Reading pages", partial(_read_part, plan, template))
 
 
 def _template(plan: Plan, store: FetchStore, left: int) -> SiteTemplate:
@@ -90,25 +73,7 @@ def _sample(store: FetchStore) -> Iterator[tuple[str, str]]:
         yield url, decode(unpacked(html), kind)
 
 
-def _begin_reader(counter: Synchronized[int], parent: int) -> None:
-    global _read
-    _read = counter
-    end_with(None)
-
-
-def _read_counted(plan: Plan, template: SiteTemplate, part: int, parts: int) -> None:
-    before = 0
-
-    def note(done: int) -> None:
-        nonlocal before
-        with _read.get_lock():
-            _read.value += done - before
-        before = done
-
-    _read_part(plan, template, part, parts, note)
-
-
-def _read_part(plan: Plan, template: SiteTemplate, part: int, parts: int, note: Any) -> None:
+def _read_part(plan: Plan, template: SiteTemplate, part: int, parts: int, note: Callable[[int], None]) -> None:
     """Reads each page whose number leaves the rest `part`, and calls `note` with how many it has read."""
     scope = Scope(plan.site, plan.choices)
     last = done = 0

@@ -1,0 +1,109 @@
+"""After all pages are read: what an editor linked is told once more, by what the site's pages say."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.sources.connectors.crawler.crawl import tell
+from ingest.sources.connectors.crawler.parts import in_parts
+from ingest.sources.reading.site_names import SiteNames
+from ingest.sources.reading.types import CONTENT
+from ingest.sources.reading.whole_site import settle
+from ingest.sources.store import FetchStore, StoredLink
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+    from ingest.sources.connectors.crawler.plan import Plan
+    from ingest.sources.reading.whole_site import Settled
+
+CHUNK = 100  # pages in one transaction
+BEGINNING = 2000  # characters of a text in which its opening stands
+SAYING = "Comparing pages"
+
+
+def settle_all(plan: Plan, store: FetchStore) -> None:
+    """Once for a crawl; again where it was interrupted, which changes nothing of pages that were done."""
+    if store.noted("is_settled", False):
+        return
+    pages = store.connection.execute("SELECT count(*) FROM reading").fetchone()[0]
+    if pages:
+        tell(0, pages, SAYING)
+        names = SiteNames.of(
+            store.connection.execute(
+                "SELECT p.url, r.title, r.h1, r.description, substr(r.text, 1, ?) "
+                "FROM reading r JOIN page p ON p.id = r.page WHERE p.state = 'done'",
+                [BEGINNING],
+            )
+        )
+        in_parts(plan, pages, SAYING, partial(_settle_part, plan, names))
+    with store.transaction():
+        store.note("is_settled", True)
+
+
+def _settle_part(
+    plan: Plan,
+    names: SiteNames,
+    part: int,
+    parts: int,
+    note: Callable[[int], None],
+) -> None:
+    """Settles each page whose number leaves the rest `part`."""
+    last = done = 0
+    with FetchStore(Path(plan.store)) as store:
+        while rows := store.connection.execute(
+            "SELECT p.id, p.url, r.text FROM reading r JOIN page p ON p.id = r.page "
+            "WHERE p.id > ? AND p.id % ? = ? ORDER BY p.id LIMIT ?",
+            [last, parts, part, CHUNK],
+        ).fetchall():
+            links = _links(store.connection, rows[0][0], rows[-1][0], part, parts)
+            changed = [
+                (number, found, links[number])
+                for number, url, text in rows
+                if number in links
+                and (found := settle(url, text, [link for _, link in links[number]], names)) is not None
+            ]
+            with store.transaction() as connection:
+                for number, found, before in changed:
+                    _save(connection, number, found, before)
+            last = rows[-1][0]
+            done += len(rows)
+            note(done)
+
+
+def _links(
+    connection: sqlite3.Connection, first: int, last: int, part: int, parts: int
+) -> dict[int, list[tuple[int, StoredLink]]]:
+    """The links of texts by their pages, with their numbers."""
+    rows = connection.execute(
+        "SELECT source, number, target, anchor, block, follow, place FROM link "
+        "WHERE source BETWEEN ? AND ? AND source % ? = ? AND block = ? ORDER BY source, number",
+        [first, last, parts, part, CONTENT],
+    )
+    return {source: [(row[1], StoredLink(*row[2:])) for row in found] for source, found in groupby(rows, itemgetter(0))}
+
+
+def _save(connection: sqlite3.Connection, page: int, found: Settled, links: list[tuple[int, StoredLink]]) -> None:
+    connection.executemany(
+        "UPDATE link SET block = ?, place = NULL WHERE source = ? AND number = ?",
+        [(block, page, links[at][0]) for at, block in found.blocks.items()],
+    )
+    if found.is_list:
+        return
+    connection.executemany(
+        "UPDATE link SET place = ? WHERE source = ? AND number = ?",
+        [(place, page, links[at][0]) for at, place in found.places.items()],
+    )
+    before, headings = connection.execute("SELECT text, headings FROM reading WHERE page = ?", [page]).fetchone()
+    gone = {*before.split("\n")} - {*found.text.split("\n")}
+    kept = [heading for heading in json.loads(headings) if heading not in gone]
+    connection.execute(
+        "UPDATE reading SET text = ?, word_count = ?, headings = ? WHERE page = ?",
+        [found.text, len(found.text.split()), json.dumps(kept), page],
+    )

@@ -1,0 +1,86 @@
+"""What an editor linked, told once all pages are read, by what these say. Themes and words are made up."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.sources.reading import SiteTemplate, read_page
+from ingest.sources.reading.site_names import SiteNames
+from ingest.sources.reading.whole_site import settle
+from tests.ingest.reading.test_lists import SITE, article, paragraph
+
+PAGES = 12
+
+
+def name(number):
+    return f"Post {number}"
+
+
+def settled(page, pages):
+    """Of a page of a site, the blocks of the links by their anchors, and the text."""
+    template = SiteTemplate.learn(pages)
+    read = {url: read_page(html, url, template) for url, html in pages}
+    names = SiteNames.of((url, of.title, of.h1, of.description, of.text) for url, of in read.items())
+    own = read[page[0]]
+    found = settle(page[0], own.text, own.links, names)
+    blocks = {} if found is None else found.blocks
+    text = own.text if found is None else found.text
+    for number, link in enumerate(own.links):
+        place = found.places.get(number, link.place) if found is not None else link.place
+        if link.place is not None and number not in blocks:
+            assert text[place : place + len(link.anchor)] == link.anchor
+    return {link.anchor: blocks.get(number, link.block) for number, link in enumerate(own.links)}, text
+
+
+def opening(number, size=110):
+    return paragraph(number)[:size]
+
+
+TEASERS = {
+    "paragraphs": lambda n: f"<p><a href=/post-{n}>{name(n)}</a><br>{opening(n)} … <a href=/post-{n}>Weiter</a></p>",
+    "lines": lambda n: f"<p><a href=/post-{n}>{name(n)}</a>: {opening(n)}</p>",
+    "terms": lambda n: f"<dl><dt><a href=/post-{n}>{name(n)}</a></dt><dd>3. 4. 2015 {opening(n)}</dd></dl>",
+    "rows": lambda n: f"<table><tr><td><a href=/post-{n}>{name(n)}</a></td><td>{opening(n)}</td></tr></table>",
+    "cards": lambda n: f"<a href=/post-{n}><div><h4>{name(n)}</h4><span>{opening(n)}</span></div></a>",
+    "names without links": lambda n: f"<h4>{name(n)}</h4><p>{opening(n)} … <a href=/post-{n}>Weiter</a></p>",
+}
+
+
+@pytest.mark.parametrize("shape", TEASERS)
+def test_names_with_the_first_words_of_their_pages_are_teasers_in_any_markup(shape):
+    """A few texts have one or two, so that nothing repeats but what they say."""
+    more = {2: (5, 6, 7), 3: (8,), 9: (4, 1)}
+    pages = [
+        article(
+            n,
+            text=f"{paragraph(n + 50)[:-1]} <a href=/post-{(n + 1) % PAGES}>what we wrote</a> {paragraph(n + 70)}",
+            after="".join(map(TEASERS[shape], more.get(n, ()))),
+        )
+        for n in range(PAGES)
+    ]
+    found, text = settled(pages[2], pages)
+    assert found.pop("what we wrote") == "content"
+    assert set(found.values()) == {"aside"}
+    assert opening(5)[:40] not in text
+    assert text.endswith(paragraph(92))
+
+
+def test_what_an_editor_says_of_a_page_is_no_teaser():
+    lines = "".join(f"<p><a href=/post-{n}>{name(n)}</a>: {paragraph(n + 400)[:110]}</p>" for n in range(4, 9))
+    pages = [article(n, after=lines if n == 2 else "") for n in range(PAGES)]
+    assert set(settled(pages[2], pages)[0].values()) == {"content"}
+
+
+@pytest.mark.parametrize("shape", TEASERS)
+def test_a_page_that_is_teasers_below_a_sentence_is_a_list(shape):
+    body = f"<p>All that we wrote on hills.</p>{''.join(map(TEASERS[shape], range(3, 9)))}"
+    page = f"{SITE}/hills", f"<body><main><h1>Hills</h1>{body}</main></body>"
+    pages = [*map(article, range(PAGES)), page]
+    assert set(settled(page, pages)[0].values()) == {"list"}
+
+
+def test_a_list_of_reading_with_comments_is_its_editor_s():
+    items = "".join(f"<li><a href=/post-{n}>{name(n)}</a>, {paragraph(n + 400)}</li>" for n in range(3, 11))
+    page = f"{SITE}/reading", f"<body><main><h1>Reading</h1><p>{paragraph(300)}</p><ul>{items}</ul></main></body>"
+    pages = [*map(article, range(PAGES)), page]
+    assert set(settled(page, pages)[0].values()) == {"content"}

@@ -1,0 +1,46 @@
+"""After a crawl, first words of other pages are neither a page's text nor an editor's links."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ingest.sources.crawler.crawls import crawl
+from tests.ingest.sources.crawler.sites import Reply, page, served
+
+NAMES = ("Kettles", "Lanterns", "Orchards", "Harbours")
+
+
+def teaser(name: str) -> str:
+    return f"<p><a href='/{name.lower()}'>{name}</a><br>{said(name)[:70]} …</p>"
+
+
+def said(name: str) -> str:
+    return f"{name} have a long story that nobody in our village has told so far, for want of time"
+
+
+@pytest.mark.nightly
+def test_teasers_are_told_from_links_of_editors_once_all_pages_are_read(tmp_path):
+    replies = {f"/{name.lower()}": page(name, "/", text=said(name)) for name in NAMES}
+    with_teasers = page("Kettles", "/lanterns", text=said("Kettles")).body.decode()
+    listed = "".join(map(teaser, NAMES))
+    replies["/kettles"] = Reply(with_teasers.replace("</main>", f"<h3>More stories</h3>{teaser('Harbours')}</main>"))
+    replies["/"] = Reply(
+        f"<html><title>All</title><main><h1>All</h1><p>What we wrote so far.</p>{listed}</main></html>"
+    )
+    with served(replies) as site:
+        store = crawl(site, tmp_path)
+        rows = store.connection.execute(
+            "SELECT replace(p.url, ?, ''), l.anchor, l.block FROM link l JOIN page p ON p.id = l.source "
+            "WHERE p.url IN (? || '/', ? || '/kettles')",
+            [site.base] * 3,
+        ).fetchall()
+        [(text, words)] = store.connection.execute(
+            "SELECT text, word_count FROM reading r JOIN page p ON p.id = r.page WHERE url = ?",
+            [f"{site.base}/kettles"],
+        )
+    assert {(anchor, block) for url, anchor, block in rows if url == "/"} == {(name, "list") for name in NAMES}
+    assert ("/kettles", "Harbours", "aside") in rows
+    assert ("/kettles", "the page /lanterns", "content") in rows
+    assert "Harbours" not in text
+    assert "More stories" not in text
+    assert words == len(text.split())
