@@ -126,6 +126,11 @@ def test_a_text_in_other_words_is_said_to_be_one():
     assert "other words before and after" in why_not("<p>Buy good boots.</p>", row("good boots", "Wear ", "."))
 
 
+def test_a_file_without_contexts_has_the_words_where_they_are_no_part_of_longer_ones():
+    said = row("tent", sentence="The content of a tent counts.")
+    assert applied("<p>The content of a tent counts.</p>", said) == f"<p>The content of a {LINK}tent</a> counts.</p>"
+
+
 def test_removing_a_link_leaves_its_words():
     body = '<p>Wear <a class="x" href="/stoves/?a=1&amp;b=2">good <b>boots</b></a> here.</p>'
     assert applied(body, row("good boots", operation="remove")) == "<p>Wear good <b>boots</b> here.</p>"

@@ -359,7 +359,7 @@ class Page:
         words, shown = row["anchor_text"], self.read.shown
         before, after = row.get("context_before", ""), row.get("context_after", "")
         if not (before or after) and row.get("sentence"):
-            lead, _, tail = row["sentence"].partition(words)
+            lead, tail = around_words(row["sentence"], words)
             before, after = lead.split("…")[-1], tail.split("…")[0]
         for same in (str, alike):
             text, around = same(shown), same(_inner(before) + words + _inner(after))
@@ -596,6 +596,19 @@ def all_of(text: str, words: str) -> list[int]:
         found.append(place)
         place = text.find(words, place + 1)
     return found
+
+
+def around_words(sentence: str, words: str) -> tuple[str, str]:
+    """What stands before and after the words, where they stand as words of their own before where they are a part of a
+    longer one."""
+    places = all_of(sentence, words)
+    own = [place for place in places if is_apart(sentence, place) and is_apart(sentence, place + len(words))]
+    place = (own or places or [len(sentence)])[0]
+    return sentence[:place], sentence[place + len(words) :]
+
+
+def is_apart(text: str, place: int) -> bool:
+    return not (text[:place][-1:].isalnum() and text[place : place + 1].isalnum())
 
 
 def _inner(context: str) -> str:

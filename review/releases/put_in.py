@@ -50,11 +50,19 @@ _SAID = _replaced(_WORDS, ("\\", "\\\\"), ("[", "\\["), ("]", "\\]"))
 _MARKED = f"CASE WHEN e.rel = '{Rel.FOLLOW}' THEN '[' || {_SAID} || '](' || {_ADDRESS} || ')' ELSE {_ELEMENT} END"
 
 
+# Where a sentence has the words: as words of their own first, as review.rulings.words_in took them, and not inside a
+# longer word before that. Letters beyond ASCII are named by their range: a database of locale C knows none of them.
+_LETTER = "[[:alnum:]_\\u00AA\\u00B5\\u00BA\\u00C0-\\u1FFF]"
+_PLACE_IN_SENTENCE = f"""coalesce(nullif(regexp_instr(e.new_sentence, '(?<!{_LETTER})'
+    || regexp_replace({_WORDS}, '([^[:alnum:] ])', '\\\\\\1', 'g') || '(?!{_LETTER})'), 0),
+    strpos(e.new_sentence, {_WORDS}))"""
+
+
 def _put(link: str, written: str, item: tuple[str, str], paragraph: tuple[str, str]) -> str:
     """SQL of what is put in: the link alone in the text, with its line, sentence or item elsewhere. `written`: the name
     of the function here that writes plain text."""
     text = {"html": _text, "markdown": _as_written}[written]
-    place = f"strpos(e.new_sentence, {_WORDS})"
+    place = _PLACE_IN_SENTENCE
     before, after = f"left(e.new_sentence, {place} - 1)", f"substr(e.new_sentence, {place} + length({_WORDS}))"
     lead, tail = (f"split_part(e.line_wording, '{TITLE}', {part})" for part in (1, 2))
     (begin, end), (opening, closing) = item, paragraph

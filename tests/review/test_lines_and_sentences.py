@@ -163,6 +163,44 @@ def test_a_sentence_is_kept_with_the_decision_and_leaves_with_the_file(project, 
     assert row["markdown"] == "How to read [wind & weather](https://shop.example/wind) is another story."
 
 
+@pytest.mark.parametrize(
+    ("sentence", "anchor", "html", "markdown"),
+    [
+        (
+            "The content of a tent (1.5 kg) counts.",
+            "tent",
+            "<p>The content of a {}tent</a> (1.5 kg) counts.</p>",
+            "The content of a [tent](https://shop.example/wind) (1.5 kg) counts.",
+        ),
+        (
+            "Übertent, tent_2 and tenté, then a tent.",
+            "tent",
+            "<p>Übertent, tent_2 and tenté, then a {}tent</a>.</p>",
+            "Übertent, tent_2 and tenté, then a [tent](https://shop.example/wind).",
+        ),
+        (
+            "Ours is (a) light.",
+            "(a) light",
+            "<p>Ours is {}(a) light</a>.</p>",
+            "Ours is [(a) light](https://shop.example/wind).",
+        ),
+        (
+            "看帐篷指南。",
+            "帐篷",
+            "<p>看{}帐篷</a>指南。</p>",
+            "看[帐篷](https://shop.example/wind)指南。",
+        ),
+    ],
+)
+def test_the_words_of_a_sentence_are_linked_where_they_are_no_part_of_a_longer_one(
+    project, editor, gap, sentence, anchor, html, markdown
+):
+    accept(gap, editor, where=Where.GAP, sentence=sentence, anchor=anchor)
+    row = released(project)
+    assert row["html"] == html.format('<a href="https://shop.example/wind">')
+    assert row["markdown"] == markdown
+
+
 def test_a_sentence_can_be_taken_back(project, editor, gap):
     accept(gap, editor, where=Where.GAP, sentence=SENTENCE)
     undo(project, editor, Decision.objects.get())
