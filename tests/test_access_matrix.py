@@ -149,6 +149,7 @@ NEEDS = {
     "vectors_drop": ("viewer", "manager"),
     "settings_tiers": ("manager", "manager"),
     "settings_cohort": ("manager", "manager"),
+    "settings_shown_share": ("manager", "manager"),
     "settings_ranking": ("manager", "manager"),
     "settings_sensitive": ("manager", "manager"),
     "sensitive_remove": ("viewer", "manager"),

@@ -128,6 +128,11 @@ class Project(models.Model):
         default=False, db_default=False, help_text="Whether pages in different languages may be linked"
     )
     tier_basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.PROBABILITY)
+    # What share of the links shown in the text is to be expected to be approved (projects.shown_share); null where the
+    # bounds of the tiers are set by hand.
+    expected_share = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)], editable=False
+    )
     formula_weights = models.JSONField(
         default=dict,
         blank=True,

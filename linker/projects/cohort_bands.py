@@ -69,7 +69,7 @@ def counted(
     lines = earlier.lines if earlier is not None else {}
     asked = [astuple(one)[:4] for one in (*cohorts, *([shown] if shown else []))]  # without their bounds
     says = f"{project.tier_basis} {basis} {asked} {shown is not None} {lines}"
-    found: Counts = _remembered(project, says, lambda: _count(project, basis, cohorts, shown, lines))
+    found: Counts = remembered(project, says, lambda: _count(project, basis, cohorts, shown, lines))
     return found
 
 
@@ -78,11 +78,11 @@ def decided_before(project: Project, earlier: Rescaling) -> list[BandCount]:
     of the one that stands: they leave the band of what was stated, and enter another, or none."""
     if not earlier.lines:
         return []
-    found: list[BandCount] = _remembered(project, f"{earlier.lines}", lambda: _count_before(project, earlier.lines))
+    found: list[BandCount] = remembered(project, f"{earlier.lines}", lambda: _count_before(project, earlier.lines))
     return found
 
 
-def _remembered(project: Project, says: str, count: Callable[[], Any]) -> Any:
+def remembered(project: Project, says: str, count: Callable[[], Any]) -> Any:
     """What `count` finds, or found a while ago of the same question."""
     exact, slow = (_key(project, says, state) for state in (_state(project), []))
     for found in cache.get_many([exact, slow]).values():

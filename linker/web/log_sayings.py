@@ -47,6 +47,7 @@ VALUES: dict[str, tuple[Saying, ...]] = {
     ChangeKind.TIERS: (
         Saying("%(basis)s", {"basis": _BASES}),
         Saying(gettext_noop("from %(bound)s"), {"bound": NUMBER}),
+        Saying(gettext_noop("by hand")),
     ),
     ChangeKind.SAFETY: (
         Saying(gettext_noop("between %(first)s and %(second)s")),

@@ -31,6 +31,7 @@ from linker.web.views.settings import (
     safety,
     sections,
     sensitive,
+    shown_share,
     tiers,
     vectors,
 )
@@ -81,6 +82,7 @@ urlpatterns = [
     path("p/<slug:slug>/settings/vectors/<int:model_id>/drop/", vectors.vectors_drop, name="vectors_drop"),
     path("p/<slug:slug>/settings/tiers/", tiers.tiers, name="settings_tiers"),
     path("p/<slug:slug>/settings/tiers/own/", cohorts.cohort, name="settings_cohort"),
+    path("p/<slug:slug>/settings/tiers/sure/", shown_share.shown_share, name="settings_shown_share"),
     path("p/<slug:slug>/settings/tiers/keep/", tiers.bounds_keep, name="bounds_keep"),
     path("p/<slug:slug>/settings/ranking/", ranking.ranking, name="settings_ranking"),
     path("p/<slug:slug>/settings/sensitive/", sensitive.sensitive, name="settings_sensitive"),

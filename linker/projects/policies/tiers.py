@@ -35,20 +35,21 @@ STORED = ("id", "name", "basis", *TIER_FIELDS)  # of a tier, in the parameters o
 @dataclass(frozen=True)
 class TiersWanted:
     """Tiers to be saved and deleted, and the basis that is to be in use. `bases`: those whose tiers change, or whose
-    bounds were looked at."""
+    bounds were looked at. `share`: what the bounds of the probability were chosen for, None where by hand."""
 
     project: Project
     kept: Sequence[Tier]
     deleted: Sequence[Tier]
     bases: frozenset[str]
     use: str | None
+    share: float | None = None
 
     @classmethod
     def from_stored(cls, project: Project, stored: Mapping[str, Any]) -> Self:
         """The inverse of `wanted`."""
         kept = [Tier(project=project, **values) for values in stored["tiers"]]
         deleted = list(Tier.objects.filter(project=project, pk__in=stored["deleted"]))
-        return cls(project, kept, deleted, frozenset(stored["bases"]), stored["use"])
+        return cls(project, kept, deleted, frozenset(stored["bases"]), stored["use"], stored.get("share"))
 
     def wanted(self) -> dict[str, Any]:
         return {
@@ -56,6 +57,7 @@ class TiersWanted:
             "deleted": [tier.pk for tier in self.deleted],
             "bases": sorted(self.bases),
             "use": self.use,
+            "share": self.share,
         }
 
     def in_words(self) -> dict[str, Any]:
@@ -83,7 +85,12 @@ class TiersWanted:
         if self.use is not None:
             project.tier_basis = self.use
             project.save(update_fields=["tier_basis"])
-        return "", before, _tiers(project, self.bases, project.tier_basis)
+        after = _tiers(project, self.bases, project.tier_basis)
+        if Basis.PROBABILITY in self.bases and project.expected_share != self.share:
+            before, after = before | _share(project.expected_share), after | _share(self.share)
+            project.expected_share = self.share
+            project.save(update_fields=["expected_share"])
+        return "", before, after
 
 
 @transaction.atomic
@@ -95,16 +102,18 @@ def change_tiers(
     *,
     basis: Basis | None = None,
     use: Basis | None = None,
+    share: float | None = None,
 ) -> TierChange | Run:
     """Saves changed and new tiers, deletes others, and reads every suggestion's tier again, without a new match: now,
     or by the run that is returned (linker.projects.policies.retier). Raises UserError where that cannot be.
 
     `basis`: whose bounds were looked at, changed or not. Tiers of other bases stay as they are. `use` makes a basis the
-    one that tiers are read by. The change stands among the project's runs: who moved which bound, and what that did.
+    one that tiers are read by; `share` is what bounds of the probability were chosen for. The change stands among the
+    project's runs: who moved which bound, and what that did.
     """
     wait_for_others(project)
     bases = frozenset(str(tier.basis) for tier in (*kept, *deleted)) | ({str(basis)} if basis else set())
-    return make_or_start(TiersWanted(project, kept, deleted, bases, str(use) if use else None), user)
+    return make_or_start(TiersWanted(project, kept, deleted, bases, str(use) if use else None, share), user)
 
 
 @transaction.atomic
@@ -140,6 +149,10 @@ def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
 
 def _label(basis: str) -> str:
     return in_english(Basis(basis).label)
+
+
+def _share(share: float | None) -> dict[str, str]:
+    return {"expected share": "by hand" if share is None else f"{100 * share:g}%"}
 
 
 def _bounds(tiers: Iterable[Tier]) -> dict[str, str]:

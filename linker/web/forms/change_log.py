@@ -71,7 +71,11 @@ _OTHER_LABELS: dict[str, dict[str, Any]] = {
         "note": _("Note"),
         "due": _("Due"),
     },
-    ChangeKind.TIERS: {"read by": _("Read by"), "bounds hold for run": _("Bounds hold for run")},
+    ChangeKind.TIERS: {
+        "read by": _("Read by"),
+        "bounds hold for run": _("Bounds hold for run"),
+        "expected share": _("Expected share of approval in the text"),
+    },
     ChangeKind.MEMBERS: {"sections": _("Sections"), "invited_by": _("Invited by")},
     ChangeKind.SENSITIVE: {
         "category": _("Category"),

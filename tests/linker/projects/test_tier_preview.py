@@ -248,7 +248,7 @@ def test_saved_bounds_can_be_taken_back_a_deleted_tier_and_a_new_one_included(pr
     client = client_for(manager)
     names = ("name", "lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held")
     before = sorted(Tier.objects.filter(project=project).values_list(*names))
-    form = form_of(project, **{"tiers-0-lower_bound": "0.31", "tiers-0-name": "High", "tiers-1-DELETE": "on"})
+    form = form_of(project, **{"tiers-0-lower_bound": "0.35", "tiers-0-name": "High", "tiers-1-DELETE": "on"})
     new = {"name": "New", "lower_bound": "0.9", "placement": "inline", "rel": "follow", "confirmed_rel": "follow"}
     form |= {"tiers-TOTAL_FORMS": "4", **{f"tiers-3-{name}": value for name, value in new.items()}}
     page = client.post(ADDRESS, form, follow=True).content.decode()

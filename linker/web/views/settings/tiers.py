@@ -16,6 +16,7 @@ from linker.models import Basis, Membership, Project, Role, Run
 from linker.projects import access, overview
 from linker.projects.policies.retier import TierChange, change_under_way
 from linker.projects.policies.tiers import change_tiers, keep_bounds
+from linker.projects.shown_share import SHARES
 from linker.projects.tier_preview import Spread
 from linker.query_strings import unknown_fields
 from linker.reports import tier_notice
@@ -106,15 +107,21 @@ def _save(request: HttpRequest, project: Project, basis: Basis, formset: TierFor
     changed = [*(tier for tier, _changes in formset.changed_objects), *formset.new_objects]
     asked = request.POST.get("use", "")
     use = Basis(asked) if asked in Basis.values else None
+    # What takes back a change says what the former bounds were chosen for.
+    share = next((one for one in SHARES if request.POST.get("share") == f"{one:g}"), None)
+    former_share = project.expected_share
     try:
-        change = change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
+        change = change_tiers(
+            project, changed, formset.deleted_objects, request.user, basis=basis, use=use, share=share
+        )
     except UserError as error:
         messages.error(request, str(error))
         return redirect(f"{reverse('settings_tiers', args=[project.slug])}?basis={basis}")
     address = f"{reverse('settings_tiers', args=[project.slug])}?basis={basis}"
     back = former_values(project, basis, former) + ([("use", used)] if use not in (None, used) else [])
+    back += [("share", f"{former_share:g}")] if former_share is not None else []
     if not isinstance(change, Run):
-        messages.success(request, _moves(change))
+        messages.success(request, moves_of(change))
         offer_undo(request, project, TAB, address, back)
     elif not (formset.new_objects or formset.deleted_objects):  # which the form that undoes it cannot name yet
         offer_undo(request, project, TAB, address, back, change)
@@ -134,7 +141,7 @@ def bounds_keep(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("project" if request.POST.get("from") == "overview" else "settings_tiers", slug)
 
 
-def _moves(change: TierChange) -> str:
+def moves_of(change: TierChange) -> str:
     """What saving did to the open suggestions, in a sentence."""
     names = [name for name in {**change.after, **change.before} if name]
     moved = [
