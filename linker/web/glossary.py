@@ -42,7 +42,10 @@ TERMS = {
         "A match over a sample of the donors. Its suggestions are reviewed first, to see how many are accepted "
         "before the whole site is matched."
     ),
-    _("placement"): _("Where the link goes: in the text of the donor, or in a block of related pages beside it."),
+    _("placement"): _(
+        "Where the link goes: in the text of the donor, or beside it, which is on a line of its own or in the list at "
+        "the end."
+    ),
     _("probability"): _(
         "How likely an editor is to approve the suggestion unchanged. Of a hundred suggestions at 80%, "
         "about eighty are approved."

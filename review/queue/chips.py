@@ -12,7 +12,7 @@ from linker.models import Category, Page, Placement, RankedBy, Tier
 from linker.wording import day_in_words, within
 from review.queue.card_words import name_of
 from review.queue.filter_choices import generator_label
-from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive
+from review.queue.filters import GAP, PLACEMENTS, OfPilot, Order, QueueFilter, Sensitive
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -86,4 +86,4 @@ def _ranked_by(ranked_by: str) -> str:
 def _placement(placement: str) -> str:
     if placement == GAP:
         return _("Content gap")
-    return str(Placement(placement).label) if placement else ""
+    return str(PLACEMENTS[Placement(placement)]) if placement else ""

@@ -32,6 +32,11 @@ MAX_TEXT = 200
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "look", "reason"})
+# What a placement of the filter holds, in words: the counts that the queue keeps do not tell lines from the list.
+PLACEMENTS = {
+    Placement.INLINE: Placement.INLINE.label,
+    Placement.RELATED: _("Beside the text: a line of its own or the list at the end"),
+}
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 
 

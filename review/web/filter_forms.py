@@ -12,7 +12,7 @@ from linker import wording
 from linker.models import EdgeStatus, Placement, RankedBy, Rel, SuppressedKind
 from linker.web.forms.fields import SinceField
 from review.queue.filter_choices import generator_choices
-from review.queue.filters import GAP, MAX_TEXT, OfPilot, Order, Sensitive
+from review.queue.filters import GAP, MAX_TEXT, PLACEMENTS, OfPilot, Order, Sensitive
 from review.releases.outgoing import State
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class QueueFilterForm(forms.Form):
         )
         for name, known in (("sensitive", Sensitive), ("placement", Placement), ("ranked_by", RankedBy)):
             choices = [choice for choice in known.choices if choice[0]]
-            choices += [(GAP, _("Content gap"))] if name == "placement" else []
+            if name == "placement":
+                choices = [*PLACEMENTS.items(), (GAP, _("Content gap"))]
             self._offer(name, choices, getattr(found, "placements" if name == "placement" else name))
         if chosen.status == EdgeStatus.SUGGESTED:
             del self.fields["status"]

@@ -35,7 +35,10 @@ class TierForm(forms.ModelForm):
             "export_unreviewed": gettext_lazy("May be exported unreviewed"),
             "held": gettext_lazy("Held back"),
         }
-        help_texts = {"held": gettext_lazy("Kept out of the queue until asked for")}
+        help_texts = {
+            "held": gettext_lazy("Kept out of the queue until asked for"),
+            "placement": gettext_lazy("Beside the text is on a line of its own or in the list at the end."),
+        }
 
     def __init__(self, *args: Any, basis: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
