@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left
 from hashlib import blake2b
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 from zlib import crc32
 
 import numpy as np
@@ -34,8 +35,9 @@ def folded(text: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """The same for addresses that differ by scheme, fragment or last slash alone."""
-    return url.partition("#")[0].partition("://")[2].rstrip("/")
+    """The same for addresses that differ by scheme, fragment, last slash or escapes alone."""
+    key = url.partition("#")[0].partition("://")[2].rstrip("/")
+    return unquote(key) if "%" in key else key
 
 
 class SiteNames:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ingest.sources.reading.lists import LABEL
+from ingest.sources.reading.surroundings import lines_of_site
 from ingest.sources.reading.teasers import find_teasers, is_list_of_names
 from ingest.sources.reading.text_lines import lines_of
-from ingest.sources.reading.types import ASIDE, CONTENT, LIST
+from ingest.sources.reading.types import ASIDE, CONTENT, LIST, NAVIGATION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ingest.sources.reading.site_names import SiteNames
+    from ingest.sources.reading.surroundings import Surroundings
     from ingest.sources.reading.text_lines import Line, Link
 
 
@@ -42,6 +44,13 @@ def settle(url: str, text: str, links: Sequence[Link], names: SiteNames) -> Sett
     if not teasers:
         return None
     return _without(text, links, lines, dict.fromkeys(teasers, ASIDE))
+
+
+def settle_around(text: str, links: Sequence[Link], known: Surroundings) -> Settled | None:
+    """The same, once lists and teasers are known, for the lines that the site sets around its texts."""
+    lines = lines_of(text, links)
+    found = lines_of_site(text, links, lines, known)
+    return _without(text, links, lines, dict.fromkeys(found, NAVIGATION)) if found else None
 
 
 def _without(text: str, links: Sequence[Link], lines: Sequence[Line], out: dict[int, str]) -> Settled:

@@ -6,7 +6,8 @@ import pytest
 
 from ingest.sources.reading import SiteTemplate, read_page
 from ingest.sources.reading.site_names import SiteNames
-from ingest.sources.reading.whole_site import settle
+from ingest.sources.reading.surroundings import Surroundings, learn, list_key
+from ingest.sources.reading.whole_site import settle, settle_around
 from tests.ingest.reading.test_lists import SITE, article, paragraph
 
 PAGES = 12
@@ -84,3 +85,49 @@ def test_a_list_of_reading_with_comments_is_its_editor_s():
     page = f"{SITE}/reading", f"<body><main><h1>Reading</h1><p>{paragraph(300)}</p><ul>{items}</ul></main></body>"
     pages = [*map(article, range(PAGES)), page]
     assert set(settled(page, pages)[0].values()) == {"content"}
+
+
+def settled_around(page, pages):
+    """The same after the lines around texts are learned of all pages."""
+    template = SiteTemplate.learn(pages)
+    read = {url: read_page(html, url, template) for url, html in pages}
+    lists = {list_key(url) for url, of in read.items() if any(link.block == "list" for link in of.links)}
+    known = learn([(of.text, of.links) for of in read.values()], lists)
+    known = Surroundings(frozenset(), (False, False), lists).with_earlier(known.to_json())
+    own = read[page[0]]
+    found = settle_around(own.text, own.links, known)
+    assert found is not None
+    return {link.anchor: found.blocks.get(number, link.block) for number, link in enumerate(own.links)}, found.text
+
+
+MANY = 20
+
+
+def in_text(number):
+    return (
+        f"{paragraph(number + 50)[:-1]} <a href=/post-{(number + 1) % MANY}>what we wrote</a> {paragraph(number + 70)}"
+    )
+
+
+def test_words_with_another_number_on_each_page_are_the_site_s():
+    """A fifth of the pages is of the series, which is fewer than a line of many words has to stand on by itself."""
+    series = "<p>Dies ist Teil {} einer Reihe. <a href=/post-{}>Teil davor</a> · <a href=/r/{}>Alle Teile</a></p>"
+    pages = [article(n, text=in_text(n), before=series.format(n, n - 1, n) if n % 4 == 0 else "") for n in range(MANY)]
+    found, text = settled_around(pages[4], pages)
+    assert found == {"Teil davor": "navigation", "Alle Teile": "navigation", "what we wrote": "content"}
+    assert text.startswith(paragraph(4))
+
+
+def test_lines_that_name_lists_alone_below_texts_are_the_site_s():
+    """They stand below fewer than half of the texts, and so are no row of all pages."""
+    items = ["".join(f"<li><a href=/post-{n}>Post {n}</a></li>" for n in range(t, MANY, 5)) for t in range(5)]
+    lists = [(f"{SITE}/t/{t}", f"<body><main><h1>T{t}</h1><ul>{items[t]}</ul></main></body>") for t in range(5)]
+    tags = "<p><a href=/t/{}>#hill{}</a> <a href=/t/{}>#river{}</a></p>"
+    pages = [
+        article(n, text=in_text(n), after=tags.format(n % 5, n % 5, (n + 2) % 5, n % 5) if n % 3 == 1 else "")
+        for n in range(MANY)
+    ]
+    pages[7] = article(7, text=in_text(7), after="<p><a href=/post-3>A story</a> and <a href=/post-9>another</a></p>")
+    found, text = settled_around(pages[4], [*pages, *lists])
+    assert found == {"what we wrote": "content", "#hill4": "navigation", "#river4": "navigation"}
+    assert "#hill" not in text

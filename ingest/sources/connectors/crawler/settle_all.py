@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from ingest.sources.connectors.crawler.crawl import tell
 from ingest.sources.connectors.crawler.parts import in_parts
 from ingest.sources.reading.site_names import SiteNames
-from ingest.sources.reading.types import CONTENT
-from ingest.sources.reading.whole_site import settle
+from ingest.sources.reading.site_template import MAX_PAGES
+from ingest.sources.reading.surroundings import Surroundings, learn, list_key
+from ingest.sources.reading.types import CONTENT, LIST
+from ingest.sources.reading.whole_site import settle, settle_around
 from ingest.sources.store import FetchStore, StoredLink
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ingest.sources.connectors.crawler.plan import Plan
     from ingest.sources.reading.whole_site import Settled
@@ -42,14 +44,53 @@ def settle_all(plan: Plan, store: FetchStore) -> None:
                 [BEGINNING],
             )
         )
-        in_parts(plan, pages, SAYING, partial(_settle_part, plan, names))
+        in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_names, names)))
+        known = _surroundings(plan, store)
+        if known:
+            in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_surroundings, known)))
     with store.transaction():
         store.note("is_settled", True)
 
 
+def _by_names(names: SiteNames, url: str, text: str, links: list[StoredLink]) -> Settled | None:
+    return settle(url, text, links, names)
+
+
+def _by_surroundings(known: Surroundings, url: str, text: str, links: list[StoredLink]) -> Settled | None:
+    return settle_around(text, links, known)
+
+
+def _surroundings(plan: Plan, store: FetchStore) -> Surroundings:
+    """What stands around the texts, learned from pages all over the site; what was learned of the last crawl still
+    holds, for its pages that are as they were have lost it."""
+    rows = store.connection.execute(
+        "SELECT p.url FROM reading r JOIN page p ON p.id = r.page "
+        "WHERE EXISTS (SELECT 1 FROM link l WHERE l.source = p.id AND l.block = ?)",
+        [LIST],
+    )
+    lists = frozenset(list_key(url) for (url,) in rows)
+    stored = store.noted("surroundings")
+    if stored is None:
+        known = learn(_sample(store), lists)
+        if plan.previous:
+            with FetchStore(Path(plan.previous), read_only=True) as previous:
+                known = known.with_earlier(previous.noted("surroundings"))
+        with store.transaction():
+            store.note("surroundings", known.to_json())
+        return known
+    return Surroundings(frozenset(), (False, False), lists).with_earlier(stored)
+
+
+def _sample(store: FetchStore) -> Iterator[tuple[str, list[StoredLink]]]:
+    numbers = [number for (number,) in store.connection.execute("SELECT page FROM reading ORDER BY page")]
+    for number in numbers[:: max(1, len(numbers) // MAX_PAGES)][:MAX_PAGES]:
+        [text] = store.connection.execute("SELECT text FROM reading WHERE page = ?", [number]).fetchone()
+        yield text, [link for _, link in _links(store.connection, number, number, 0, 1).get(number, ())]
+
+
 def _settle_part(
     plan: Plan,
-    names: SiteNames,
+    change: Callable[[str, str, list[StoredLink]], Settled | None],
     part: int,
     parts: int,
     note: Callable[[int], None],
@@ -66,8 +107,7 @@ def _settle_part(
             changed = [
                 (number, found, links[number])
                 for number, url, text in rows
-                if number in links
-                and (found := settle(url, text, [link for _, link in links[number]], names)) is not None
+                if number in links and (found := change(url, text, [link for _, link in links[number]])) is not None
             ]
             with store.transaction() as connection:
                 for number, found, before in changed:
