@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fetching:
-    """One fetch. `store` holds what an earlier try has fetched; `earlier` are the stores of the last fetches that ended,
-    the newest first."""
+    """One fetch. `store` holds what an earlier try has fetched; `earlier` are the stores of the last fetches that
+    ended, the newest first."""
 
     source: SiteSource
     site: Site
