@@ -27,7 +27,9 @@ def _script() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["apply_links"] = module
+    most = csv.field_size_limit()  # one of all modules of a process
     spec.loader.exec_module(module)
+    csv.field_size_limit(most)
     return module
 
 

@@ -16,6 +16,7 @@ from django.db import connection
 from linker.engine.patterns import compile_pattern
 from linker.models import Block, CountsAs, LinkRule, Project
 from linker.models.linked import read_block_sql
+from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches, stream
 
@@ -44,7 +45,7 @@ WHERE l.project_id = %(project)s AND {read_block_sql("l")} IN ({_REACHED})
 """
 _RULED = f"""
 CREATE TEMP TABLE link_ruled ON COMMIT DROP AS
-SELECT id, rules & -rules AS first, read, block, wanted, missing_since IS NULL AS present, last_seen_at FROM (
+SELECT id, rules & -rules AS first, read, block, wanted, {sql(PRESENT, "matched")} AS present, last_seen_at FROM (
     SELECT m.*, CASE WHEN rules & -rules & %(text)s <> 0 THEN {Block.CONTENT.value}
         WHEN rules <> 0 THEN {Block.LIST.value} ELSE read END AS wanted
     FROM ({MATCHED}) m

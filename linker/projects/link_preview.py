@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import connection, transaction
 
 from linker.models import CountsAs, ExistingLink
+from linker.models.querysets import PRESENT, sql
 from linker.pages.link_rules import EXAMPLES, MATCHED, bits, rules_of, write_bits
 from linker.wording import AtLeast
 
@@ -37,7 +38,7 @@ def links_changed(rule: LinkRule) -> LinksChanged:
     # What the rule asks for leads PostgreSQL to few links by their indexes.
     asks = {"s.as_source": rule.source_pattern, "t.as_target": rule.target_pattern, "w.rules": rule.words}
     where = "".join(f" AND {column} & %(mine)s <> 0" for column, asked in asks.items() if asked)
-    taken = f"SELECT id FROM ({MATCHED}{where} AND l.missing_since IS NULL) m WHERE rules & -rules = %(mine)s"
+    taken = f"SELECT id FROM ({MATCHED}{where} AND {sql(PRESENT, 'l')}) m WHERE rules & -rules = %(mine)s"
     params = {**bits(rule.project, rules), "mine": mine, "block": CountsAs(rule.counts_as).block.value}
     with connection.cursor() as cursor:
         cursor.execute(f"{taken} AND block <> %(block)s LIMIT {MOST + 1}", params)
