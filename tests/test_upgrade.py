@@ -110,8 +110,8 @@ def _with_tiers_merged(before: dict[str, list[dict[str, Any]]]) -> dict[str, lis
     merged = {
         tier["id"]: above
         for above, tier in pairwise(tiers)
-        if (above["project_id"], above["basis"]) == (tier["project_id"], tier["basis"])
-        and above["lower_bound"] - tier["lower_bound"] < 0.02
+        if all(above[name] == tier[name] for name in ("project_id", "basis", "held", "export_unreviewed"))
+        and above["lower_bound"] - tier["lower_bound"] < 0.011
     }
     bounds = {merged[tier["id"]]["id"]: tier["lower_bound"] for tier in tiers if tier["id"] in merged}
     kept = [
@@ -128,7 +128,8 @@ def _with_tiers_merged(before: dict[str, list[dict[str, Any]]]) -> dict[str, lis
 
 def test_every_row_keeps_what_it_said(upgraded):
     for table, rows in _with_tiers_merged(upgraded.before).items():
-        now = [{name: row[name] for name in old} for row, old in zip(upgraded.after[table], rows, strict=True)]
+        after = [row for row in upgraded.after[table] if row.get("code_version") != "migration"]  # notes in the log
+        now = [{name: row[name] for name in old} for row, old in zip(after, rows, strict=True)]
         assert rows, f"nothing is asked of {table}"
         assert now == rows, table
 
