@@ -236,7 +236,7 @@ def test_the_evidence_is_told():
 
 def test_only_what_differs_from_the_usual_is_kept():
     links = role_links({"hub": {"receives": "yes"}})
-    assert links[PageRole.HUB] == RoleLinks(Gives.YES, Receives.YES)
+    assert links[PageRole.HUB] == RoleLinks(Gives.NO, Receives.YES)
     assert differing(links) == {"hub": {"receives": "yes"}}
     assert differing(USUAL) == {}
     assert role_links({}) == USUAL

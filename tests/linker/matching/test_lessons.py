@@ -29,6 +29,9 @@ HUBS = 20  # every sixth guide to begin with, as if they were lists
 
 
 def make_hubs(project: Project) -> set[int]:
+    """Guides of one topic, which are linked to one another, so that they may give links, too."""
+    project.role_links = {"hub": {"gives": "yes"}}
+    project.save(update_fields=["role_links"])
     hubs = set(project.pages.order_by("pk").values_list("pk", flat=True)[: HUBS * 6 : 6])
     Page.objects.filter(pk__in=hubs).update(role="hub")
     return hubs

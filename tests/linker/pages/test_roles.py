@@ -157,6 +157,13 @@ def test_a_project_says_otherwise_and_the_log_has_it(project, manager):
     assert (change.before, change.after) == ({"Utility gives": "no"}, {"Utility gives": "yes"})
 
 
+def test_a_hub_gives_no_links_unless_the_project_says_so(project):
+    page(project, "/boots", role="hub", body="Boots of every kind stand here.")
+    for gives, is_donor in ({}, False), ({"hub": {"gives": "yes"}}, True):
+        project.role_links = gives
+        assert eligible_pages(project, make_model(), MatchParams()).is_donor.tolist() == [is_donor]
+
+
 def test_thin_pages_have_no_room_in_their_text(project):
     thin, other = page(project, "/thin", body="Soon."), page(project, "/tents")
     for number in range(6):
