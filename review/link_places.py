@@ -165,7 +165,7 @@ def why_elsewhere(edge: CandidateEdge, accepted: CandidateEdge) -> str:
         return _("The text holds these words only in a link, in a heading, or where no link may stand.")
     if where_of(accepted) == Where.GAP:
         return _("The text does not hold these words, so the link waits for somebody to write them.")
-    return _("The text does not hold these words, so the link goes beside it.")
+    return _("The text does not hold these words, so the link goes into the list at the end.")
 
 
 def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts: DonorTexts | None) -> None:
@@ -175,7 +175,7 @@ def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts
         raise AnchorError(
             _(
                 "The text does not hold “%(anchor)s” where a link may stand. Pick words of the text, or put the link "
-                "beside it."
+                "elsewhere."
             )
             % {"anchor": edge.anchor}
         )

@@ -41,6 +41,8 @@ class EdgeCount(models.Model):
     status = models.CharField(max_length=10, choices=EdgeStatus.choices)
     placement = models.CharField(max_length=8, choices=Placement.choices)
     content_gap = models.BooleanField()
+    # Of undecided ones, whether a paragraph is known that a line could follow; of decided ones, whether it is a line.
+    has_line = models.BooleanField(default=False, db_default=False)
     is_sensitive = models.BooleanField()
     stale = models.BooleanField()
     ranked_by = models.CharField(max_length=8, choices=RankedBy.choices)

@@ -32,6 +32,7 @@ from linker.models import (
     Tier,
 )
 from linker.models.edge_counts import kept_counts, total
+from linker.models.placements import Stands, standing
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
 from linker.models.querysets import ACCEPTED, HELD, LIVE, OPEN, REOPENED, TO_REVIEW
@@ -136,14 +137,12 @@ def open_by_tier(project: Project) -> dict[int | None, int]:
 
 
 def open_by_place(project: Project) -> dict[int | None, dict[str, int]]:
-    """Open suggestions by the tier's id and by where they stand, the values of Placement: that follows what the text of
-    the donor has words and room for, so a tier of links in the text has some beside it. Those below every tier stand
-    under None."""
-    found: dict[int | None, dict[str, int]] = {}
-    kept = kept_counts(project).filter(OPEN).order_by().values_list("tier", "placement").annotate(links=total())
-    for tier, placement, links in kept:
-        found.setdefault(tier, {})[placement] = links
-    return found
+    """Open suggestions by the tier's id and by where they stand, the values of Stands: that follows what the text of
+    the donor has words and room for, so a tier of links in the text has others, too. Those below every tier stand under
+    None."""
+    each = {place.value: total(standing(project, place, counted=True)) for place in Stands}
+    rows = kept_counts(project).filter(OPEN).order_by().values("tier").annotate(**each).values_list("tier", *each)
+    return {tier: dict(zip(each, links, strict=True)) for tier, *links in rows}
 
 
 def open_by_ranking(project: Project) -> dict[str, int]:

@@ -71,13 +71,14 @@ class _Counts:
 
 _KINDS = _Counts(
     "linker_edgecount",
-    ("project_id", "category_id", "tier_id", "status", "placement", "content_gap", "is_sensitive", "stale",
-     "ranked_by"),
+    ("project_id", "category_id", "tier_id", "status", "placement", "content_gap", "has_line",
+     "is_sensitive", "stale", "ranked_by"),
     """
-    SELECT e.project_id, p.category_id, e.tier_id, e.status, e.placement, e.content_gap, e.sensitive <> '', e.stale,
-        e.ranked_by, count(*)
+    SELECT e.project_id, p.category_id, e.tier_id, e.status, e.placement, e.content_gap,
+        CASE e.status WHEN 'suggested' THEN e.paragraph_start IS NOT NULL ELSE e.own_line END, e.sensitive <> '',
+        e.stale, e.ranked_by, count(*)
     FROM linker_candidateedge e JOIN linker_page p ON p.id = e.source_id
-    WHERE e.project_id = %(project)s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    WHERE e.project_id = %(project)s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
     """,
 )  # fmt: skip
 _BANDS = _Counts(

@@ -43,8 +43,9 @@ TERMS = {
         "before the whole site is matched."
     ),
     _("placement"): _(
-        "Where the link goes: in the text of the donor, or beside it, which is on a line of its own or in the list at "
-        "the end."
+        "Where the link goes: on words in the text of the donor, on a line of its own after a paragraph, in the list "
+        "at the end, or into a sentence that is still to be written (content gap). Beside the text means a line of its "
+        "own or the list."
     ),
     _("probability"): _(
         "How likely an editor is to approve the suggestion unchanged. Of a hundred suggestions at 80%, "

@@ -62,7 +62,7 @@ HINTS = {
         "The text has no words that fit well. “Where” below says where this project puts such a link, and puts this "
         "one elsewhere."
     ),
-    "gap": _("Write the sentence with the words of the link in it, now or later, or put the link beside the text."),
+    "gap": _("Write the sentence with the words of the link in it, now or later, or put the link elsewhere."),
     "copy": _("Write the sentence, or take an anchor that stands in the text."),
 }
 # What the numbers behind a suggestion are called; any other is called as its feature.

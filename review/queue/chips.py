@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
-from linker.models import Category, Page, Placement, RankedBy, Tier
+from linker.models import Category, Page, RankedBy, Tier
 from linker.wording import day_in_words, within
 from review.queue.card_words import name_of
 from review.queue.filter_choices import generator_label
-from review.queue.filters import GAP, PLACEMENTS, OfPilot, Order, QueueFilter, Sensitive
+from review.queue.filters import PLACEMENTS, OfPilot, Order, QueueFilter, Sensitive
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -84,6 +84,4 @@ def _ranked_by(ranked_by: str) -> str:
 
 
 def _placement(placement: str) -> str:
-    if placement == GAP:
-        return _("Content gap")
-    return str(PLACEMENTS[Placement(placement)]) if placement else ""
+    return str(PLACEMENTS[placement]) if placement else ""

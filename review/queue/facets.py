@@ -7,7 +7,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Q
+
+from linker.models import Placement
 from linker.models.edge_counts import total
+from linker.models.placements import Stands, standing
 from review.queue.filters import ALL, GAP, QueueFilter, Sensitive
 
 if TYPE_CHECKING:
@@ -84,8 +88,6 @@ def _placements(project: Project, chosen: QueueFilter) -> Counter[str] | None:
     counts = _without(project, chosen, "placement")
     if counts is None:
         return None
-    found: Counter[str] = Counter()
-    for placement, is_gap, number in counts.order_by().values_list("placement", "content_gap").annotate(edges=total()):
-        found[placement] += number
-        found[GAP] += number if is_gap else 0
-    return found
+    conditions = {place.value: standing(project, place, counted=True) for place in Stands}
+    conditions |= {Placement.RELATED.value: Q(placement=Placement.RELATED), GAP: Q(content_gap=True)}
+    return Counter(counts.aggregate(**{name: total(condition) for name, condition in conditions.items()}))

@@ -17,6 +17,7 @@ from linker.models import CandidateEdge, EdgeCount, EdgeStatus, Pilot, Placement
 from linker.models import QueueOrder as Order
 from linker.models.edge_bands import open_at_least
 from linker.models.edge_counts import kept_counts, total
+from linker.models.placements import Stands, standing
 from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED, WAITING
 from linker.models.subtrees import categories_below
 from linker.query_strings import day_of, is_id, unknown_fields
@@ -32,12 +33,13 @@ MAX_TEXT = 200
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "look", "reason"})
-# What a placement of the filter holds, in words: the counts that the queue keeps do not tell lines from the list.
-PLACEMENTS = {
-    Placement.INLINE: Placement.INLINE.label,
-    Placement.RELATED: _("Beside the text: a line of its own or the list at the end"),
-}
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
+# The placements to filter by. The first four share out all suggestions; the others hold several of them.
+PLACEMENTS = {
+    **{place.value: place.label for place in Stands},
+    Placement.RELATED.value: _("Beside the text: a line of its own or the list at the end"),
+    GAP: _("All content gaps, wherever they go"),
+}
 
 
 class Sensitive(TextChoices):
@@ -61,13 +63,13 @@ class QueueFilter:
     left out unless `held` or `stale` asks for them (a tier that is asked for by name is shown, held back or not);
     decided edges are never left out for that.
 
-    `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
-    "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
-    was a pilot. `since` is the day, on the project's clock, from which on the link was first proposed. `regressed`
-    lists what was live on the site and has gone, of every tier; `second` accepted links that wait for a second person.
-    `later` lists what the reader has set aside and `waiting` what the reader waits for an opinion on, both left out
-    otherwise; `asked` what others have asked the reader's opinion on. `probability` is the lowest, in percent: links
-    without one are left out. `usual` is the order of the project, which holds unless the query string says another.
+    `tier` stands for all tiers of its name, whatever they read. `placement` is one of PLACEMENTS. `pilot` says whether
+    the run that proposed the link last was a pilot. `since` is the day, on the project's clock, from which on the link
+    was first proposed. `regressed` lists what was live on the site and has gone, of every tier; `second` accepted links
+    that wait for a second person. `later` lists what the reader has set aside and `waiting` what the reader waits for
+    an opinion on, both left out otherwise; `asked` what others have asked the reader's opinion on. `probability` is the
+    lowest, in percent: links without one are left out. `usual` is the order of the project, which holds unless the
+    query string says another.
     """
 
     tier: int | None = None
@@ -146,7 +148,7 @@ class QueueFilter:
             text=words("text"),
             donor=identity("donor"),
             acceptor=identity("acceptor"),
-            placement=choice("placement", ["", *Placement.values, GAP], ""),
+            placement=choice("placement", ["", *PLACEMENTS], ""),
             generator=choice("generator", ["", *generators.GENERATORS], ""),
             ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
             probability=percent("probability"),
@@ -229,7 +231,7 @@ class QueueFilter:
             "generators__contains": [self.generator] if self.generator else None,
             "probability__gte": None if self.probability is None else self.probability / 100,
         }
-        condition = self._placed() & Q(**{name: value for name, value in asked.items() if value is not None})
+        condition = self._placed(project) & Q(**{name: value for name, value in asked.items() if value is not None})
         if self.tier is not None:
             condition &= Q(tier__in=self._tiers(project))
         if self.category is not None:
@@ -253,7 +255,7 @@ class QueueFilter:
 
     def kinds(self, project: Project) -> Q:
         """The condition for the counts under those of the fields that counts are kept by."""
-        kinds = self._placed()
+        kinds = self._placed(project, counted=True)
         if self.tier is not None:
             kinds &= Q(tier__in=self._tiers(project))
         if self.category is not None:
@@ -269,10 +271,11 @@ class QueueFilter:
         named = Tier.objects.filter(project=project, pk=self.tier or 0).values("name")
         return list(Tier.objects.filter(project=project, name__in=named).values_list("pk", flat=True))
 
-    def _placed(self) -> Q:
-        """Of an edge as of a count of edges."""
+    def _placed(self, project: Project, *, counted: bool = False) -> Q:
         if self.placement == GAP:
             return Q(content_gap=True)
+        if self.placement in (Stands.LINE, Stands.LIST, Stands.SENTENCE):
+            return standing(project, self.placement, counted=counted)
         return Q(placement=self.placement) if self.placement else Q()
 
     def queryset(self, project: Project) -> QuerySet[CandidateEdge]:

@@ -6,14 +6,16 @@ aside. Nobody else's answers, and no other table, know of it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from django.db.models import OuterRef, Q, Subquery
 
-from linker.models import CandidateEdge, EdgeStatus, KnownAnswer, SuppressedKind
+from linker.models import CandidateEdge, EdgeStatus, KnownAnswer, Placement, SuppressedKind
 from linker.models.edge_counts import kept_counts, total
+from linker.models.placements import Stands
 from linker.models.querysets import TO_REVIEW
 from linker.models.search_words import Holds
 from linker.pages.posed_links import posed
@@ -48,17 +50,24 @@ def known_of(project: Project, chosen: QueueFilter, user: User) -> QuerySet:
     read = KnownReading.objects.filter(project=project, reader=user, verb__in=STATUS_AFTER, undone_by=None)
     last = read.filter(answer=OuterRef("pk")).order_by("-pk").values("verb")[:1]
     known = KnownAnswer.objects.filter(project=project).annotate(said=Subquery(last))
-    asks_for_others = chosen.placement == GAP or chosen.sensitive == Sensitive.ONLY or chosen.pilot == OfPilot.ONLY
+    of_others = chosen.placement in (GAP, Stands.LINE, Stands.SENTENCE)
+    asks_for_others = of_others or chosen.sensitive == Sensitive.ONLY or chosen.pilot == OfPilot.ONLY
     if not project.known_share or asks_for_others or chosen.regressed or chosen.second or chosen.since:
         return known.none()
     is_there = Q(pk__in=_in_play(project)) | Q(pk__in=read.values("answer"))
-    known = known.filter(decides(project, user), is_there, chosen.of_columns(project))
+    known = known.filter(decides(project, user), is_there, _of_columns(project, chosen))
     known = known.exclude(said=None, source__in=closed_donors(project, user))
     if chosen.text:
         sides = ("source__url", "source__title"), ("target__url", "target__title"), ("anchor",)
         donor, acceptor, anchor = (Q(Holds(*columns, text=chosen.text)) for columns in sides)
         known = known.filter(donor | acceptor | anchor)
     return known
+
+
+def _of_columns(project: Project, chosen: QueueFilter) -> Q:
+    if chosen.placement == Stands.LIST:  # no paragraphs are looked for: what is not in the text is in the list
+        chosen = replace(chosen, placement=Placement.RELATED.value)
+    return chosen.of_columns(project)
 
 
 def _in_play(project: Project) -> list[int]:

@@ -174,6 +174,7 @@ def _send(release: Release, user: AbstractBaseUser | None, *, bom: bool, progres
     release.bytes, release.sha256 = 0, ""
     held_back.keep_groups(release)
     release.save()
+    places.put_wordless(release.project)
     places.spell()
     progress(1, STEPS, "Writing the file")
     with tempfile.TemporaryFile() as file:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import connection
 
 from linker.models import CandidateEdge
+from linker.models.project import GapLinks
 from linker.storage.cursors import batches
 from linker.storage.slices import in_slices
 from review.link_places import DonorTexts, allowed_place, read_around
@@ -14,6 +15,8 @@ from review.releases import held_sayings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from linker.models import Project
 
 AT_A_TIME = 500
 
@@ -42,6 +45,22 @@ WHERE e.id = l.edge AND l.edge > %(after)s AND l.edge <= %(last)s AND e.id > %(a
     AND e.span_start IS NOT NULL
     AND e.anchor <> substr(donor.body, e.span_start + 1, e.span_end - e.span_start)
 """
+
+# As review.link_places.by_itself puts what an editor accepts.
+_WORDLESS = """
+UPDATE linker_candidateedge e SET content_gap = e.content_gap AND %(are_gaps)s,
+    own_line = %(are_lines)s AND e.paragraph_hash IS NOT DISTINCT FROM donor.body_hash AND e.paragraph_hash IS NOT NULL
+FROM leaving l JOIN linker_candidateedge own ON own.id = l.edge JOIN linker_page donor ON donor.id = own.source_id
+WHERE e.id = l.edge AND l.edge > %(after)s AND l.edge <= %(last)s AND e.id > %(after)s AND e.id <= %(last)s
+    AND l.operation = 'add' AND l.reason = '' AND NOT l.decided AND e.placement = 'related'
+"""
+
+
+def put_wordless(project: Project) -> None:
+    """Puts the links of `leaving` that nobody has decided on, and that the text has no words for, where the project has
+    such links go: on a line of their own where a paragraph is known, in the list at the end, or into a sentence."""
+    asked = {"are_gaps": project.gap_links == GapLinks.GAP, "are_lines": project.gap_links == GapLinks.LINE}
+    in_slices(_WORDLESS, asked, "leaving", "edge")
 
 
 def find_again() -> None:

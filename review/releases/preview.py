@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from linker.models import CandidateEdge, Placement, Project
+from linker.models import CandidateEdge, Project
+from linker.models.placements import Stands, stands_sql
 from review.models import Operation
 from review.releases import checks
 from review.releases import held_back as held
@@ -24,7 +25,7 @@ class PreviewGroup:
     unreviewed: bool
     tier: str
     rel: str
-    placement: Placement
+    placement: Stands
     links: int
 
 
@@ -81,13 +82,13 @@ def preview(project: Project, edges: QuerySet[CandidateEdge]) -> Preview:
     counts = checks.counts()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT NOT l.decided, coalesce(t.name, ''), e.rel, e.placement, count(*) FROM leaving l "
+            f"SELECT NOT l.decided, coalesce(t.name, ''), e.rel, {stands_sql(project, 'e')}, count(*) FROM leaving l "
             "JOIN linker_candidateedge e ON e.id = l.edge LEFT JOIN linker_tier t ON t.id = e.tier_id "
             "WHERE l.operation = 'add' AND l.reason = '' GROUP BY 1, 2, 3, 4 "
             "ORDER BY 1, max(t.lower_bound) DESC NULLS LAST, 2, 3, 4"
         )
         groups = tuple(
-            PreviewGroup(unreviewed, tier, rel, Placement(placement), links)
+            PreviewGroup(unreviewed, tier, rel, Stands(placement), links)
             for unreviewed, tier, rel, placement, links in cursor.fetchall()
         )
     joined = leaving_edges().select_related("source", "target", "tier", "published")

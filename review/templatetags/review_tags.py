@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.utils.safestring import SafeString
 
 from linker import wording
-from linker.models import CandidateEdge, Membership, Page, Project
+from linker.models import CandidateEdge, Membership, Page, Project, placements
 from review.link_places import where_of
 from review.live.funnel import lead_nowhere
 from review.models import Comment, Decision, Judgement, Reason, SecondReading, Where
@@ -51,6 +51,12 @@ def page_name(page: Page) -> str:
 def reason_label(judgement: Judgement) -> str:
     """Why a judge thinks badly of a link."""
     return str(Reason(judgement.reason).label) if judgement.reason in Reason.values else judgement.reason
+
+
+@register.simple_tag
+def stands(edge: CandidateEdge, project: Project) -> str:
+    """Where a link stands."""
+    return str(placements.stands(project, edge).label)
 
 
 @register.filter

@@ -9,10 +9,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from linker import wording
-from linker.models import EdgeStatus, Placement, RankedBy, Rel, SuppressedKind
+from linker.models import EdgeStatus, RankedBy, Rel, SuppressedKind
 from linker.web.forms.fields import SinceField
 from review.queue.filter_choices import generator_choices
-from review.queue.filters import GAP, MAX_TEXT, PLACEMENTS, OfPilot, Order, Sensitive
+from review.queue.filters import MAX_TEXT, PLACEMENTS, OfPilot, Order, Sensitive
 from review.releases.outgoing import State
 
 if TYPE_CHECKING:
@@ -78,11 +78,9 @@ class QueueFilterForm(forms.Form):
             [(one.pk, str(one)) for one in categories],
             None if found.categories is None else {one.pk: found.categories[tuple(one.path)] for one in categories},
         )
-        for name, known in (("sensitive", Sensitive), ("placement", Placement), ("ranked_by", RankedBy)):
-            choices = [choice for choice in known.choices if choice[0]]
-            if name == "placement":
-                choices = [*PLACEMENTS.items(), (GAP, _("Content gap"))]
-            self._offer(name, choices, getattr(found, "placements" if name == "placement" else name))
+        for name, known in (("sensitive", Sensitive), ("ranked_by", RankedBy)):
+            self._offer(name, [choice for choice in known.choices if choice[0]], getattr(found, name))
+        self._offer("placement", list(PLACEMENTS.items()), found.placements)
         if chosen.status == EdgeStatus.SUGGESTED:
             del self.fields["status"]
         for name in ("donor", "acceptor"):

@@ -7,11 +7,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from linker.models import EdgeStatus, Placement, Project, RankedBy
+from linker.models import EdgeStatus, Project, RankedBy
 from linker.wording import day_in_words, within
 from review.models import Operation, PublishedLink, Release
 from review.queue.filter_choices import generator_label
-from review.queue.filters import ALL, GAP, ExportFilter
+from review.queue.filters import ALL, PLACEMENTS, ExportFilter
 
 STATUS_IN_WORDS: dict[str, Any] = {
     EdgeStatus.SUGGESTED: gettext_lazy("suggestions without a decision"),
@@ -61,9 +61,7 @@ def in_words(chosen: ExportFilter, project: Project) -> list[str]:
     if chosen.sensitive:
         words.append(within(chosen.sensitive.label))
     if chosen.placement:
-        placed = _("placed %(where)s")
-        is_gap = chosen.placement == GAP
-        words.append(_("content gaps") if is_gap else placed % {"where": within(Placement(chosen.placement).label)})
+        words.append(_("placement: %(where)s") % {"where": within(PLACEMENTS[chosen.placement])})
     if chosen.generator:
         words.append(_("found by “%(label)s”") % {"label": generator_label(chosen.generator)})
     if chosen.ranked_by:

@@ -190,7 +190,7 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
     learned(project, anchor="blisters", content_gap=True, placement="related")
     page = text(as_editor.get(PAGE))
     assert "Content gap: no words of the text fit well" in page
-    assert "Write the sentence with the words of the link in it, now or later, or put the link beside the text." in page
+    assert "Write the sentence with the words of the link in it, now or later, or put the link elsewhere." in page
 
 
 def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:

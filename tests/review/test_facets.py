@@ -11,7 +11,7 @@ from linker.models import Category, Placement, RankedBy
 from linker.models.subtrees import nearby
 from review.queue.facets import facets
 from review.queue.filter_choices import tier_choices
-from review.queue.filters import GAP, QueueFilter, Sensitive
+from review.queue.filters import GAP, PLACEMENTS, QueueFilter, Sensitive
 from review.templatetags.review_tags import page_name
 from tests.factories import make_category, make_edge, make_page, make_project
 
@@ -56,7 +56,7 @@ def test_every_number_is_that_of_the_list_under_the_value(mixed, chosen):
         assert found.categories[tuple(category.path)] == listed(category=category.pk), category
     for value in (Sensitive.ONLY, Sensitive.NOT):
         assert found.sensitive[value.value] == listed(sensitive=value), value
-    for value in [*Placement.values, GAP]:
+    for value in PLACEMENTS:
         assert found.placements[value] == listed(placement=value), value
     for value in RankedBy.values:
         assert found.ranked_by[value] == listed(ranked_by=value), value

@@ -172,7 +172,7 @@ def test_a_patch_puts_links_on_their_words_and_lists_the_others(release, donor, 
         f'And <<a href="{night}" rel="nofollow">dry</a>> them at night.\n'
     )
     assert patch.count("# not patched: ") == 2
-    assert patch.count("(it goes beside the text)") == 2
+    assert patch.count("(it goes into the list at the end)") == 2
     assert f'<a href="{socks}">warm socks</a>' in file_of(release, "patch-html").decode()
 
 
@@ -235,4 +235,4 @@ def test_a_change_is_said_for_what_it_changes(operation, before, after, said):
 def test_a_release_without_links_beside_the_text_says_so_in_its_block_of_html(project, donor):
     make_edge(project, donor, placement="inline", status=EdgeStatus.ACCEPTED, reviewed=True)
     release = release_of(project)
-    assert file_of(release, "related").decode() == "<!-- Release 1 has no link beside the text. -->\n"
+    assert file_of(release, "related").decode() == "<!-- Release 1 has no link in the list at the end. -->\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,8 @@ from review.link_places import by_itself, where_of
 from review.models import Decision, ReleaseFormat, Verb, Where
 from review.releases import draft_rows, drafts
 from review.releases.create import create_release, release_pieces
+from review.releases.formats.base import Format, kept_rows
+from review.releases.formats.registry import by_name
 from review.rulings import AnchorError, Ruling
 from review.undoing import undo
 from tests.factories import make_edge, make_page
@@ -295,3 +298,48 @@ def test_the_filter_says_that_beside_the_text_are_lines_and_the_list(client, pro
     client.force_login(editor)
     page = client.get(reverse("queue", args=[project.slug]), {"placement": "related"}).content.decode()
     assert "Beside the text: a line of its own or the list at the end" in page
+
+
+def format_of(name: str) -> Format:
+    fmt = by_name(name)
+    assert fmt is not None
+    return fmt
+
+
+def test_a_patch_puts_a_line_and_a_sentence_behind_their_paragraphs(project, editor, gap, tmp_path):
+    project.gap_links = "line"
+    project.save()
+    other = make_edge(
+        project, gap.source, make_page(project, "/wash", title="Washing up"), anchor="Washing up", score=0.9,
+        placement="related", content_gap=True, paragraph_start=gap.paragraph_start, paragraph_end=gap.paragraph_end,
+        paragraph_hash=gap.paragraph_hash,
+    )  # fmt: skip
+    accept(gap, editor)
+    accept(other, editor, where=Where.GAP, sentence="Before that, read about Washing up.")
+    release = create_release(project, project.edges.all())
+    kept = {row["stands"]: row for row in kept_rows(release)}
+    assert set(kept) == {"line", "sentence"}
+
+    for name, ending, column in (("patch-html", "html", "html"), ("patch-md", "md", "markdown")):
+        patch = b"".join(format_of(name).pieces(release)).decode()
+        path = tmp_path / f"shop.example/camp.{ending}"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{BODY}\n")
+        ended = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=patch, text=True, capture_output=True)
+        assert ended.returncode == 0, ended.stderr
+        put = "\n".join([PARAGRAPH, kept["line"][column], kept["sentence"][column]])
+        assert path.read_text() == f"{BODY}\n".replace(PARAGRAPH, put)
+        assert "# not patched" not in patch
+
+
+def test_a_line_whose_paragraph_has_changed_since_is_not_patched(project, editor, gap):
+    project.gap_links = "line"
+    project.save()
+    accept(gap, editor)
+    release = create_release(project, project.edges.all())
+    type(gap.source).objects.filter(pk=gap.source_id).update(body=f"New. {BODY}")
+
+    patch = b"".join(format_of("patch-html").pieces(release)).decode()
+
+    assert patch.count("# not patched: ") == 1
+    assert "(the text has changed since)" in patch

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from linker.models import Role, Run
+from linker.models.placements import Stands
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
 from linker.projects.learning import learned
@@ -20,6 +21,8 @@ from linker.web.forms.projects import ProjectCreateForm
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from django.contrib.auth.models import AnonymousUser, User
     from django.http import HttpRequest, HttpResponse
 
@@ -66,7 +69,16 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
         tiers=overview.tiers_in_use(membership.project),
-        held_by=overview.open_by_place(membership.project),
+        held_by=(held_by := overview.open_by_place(membership.project)),
+        nothing={},
+        places=_places(held_by.values()),
         categories=overview.top_categories(membership.project, kept),
     )
     return render(request, "linker/project.html", context)
+
+
+def _places(held_by: Iterable[Mapping[str, int]]) -> list[tuple[str, str]]:
+    """The places that the table of the tiers has columns for, with their names: a line of its own and a content gap
+    where a suggestion stands there."""
+    rows, usual = list(held_by), (Stands.TEXT, Stands.LIST)
+    return [(place.value, str(place.label)) for place in Stands if place in usual or any(row[place] for row in rows)]

@@ -1,7 +1,8 @@
 """A patch of the donors' texts, as far as they are kept: a unified diff that puts each link on its words.
 
-A text is patched where it still has the words in their place, in the sentence that the release has. What is not
-patched stands above, in a line that begins with "#", which the tools that apply patches pass over.
+A text is patched where it still has the words in their place, in the sentence that the release has. A line of its own,
+or a new sentence, is put as a line behind its paragraph, where the text still has that. What is not patched
+stands above, in a line that begins with "#", which the tools that apply patches pass over.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ DONORS_AT_A_TIME = 50
 
 @dataclass(frozen=True)
 class Placed:
-    """A link and the characters of the text that it stands on."""
+    """A link and the characters of the text that it stands on; none, where it follows a paragraph on its own line."""
 
     start: int
     end: int
@@ -49,6 +50,8 @@ class Patch(Format):
 
     def pieces(self, release: Release) -> Iterator[bytes]:
         return collected(part.encode() for part in self._parts(release))
+
+    markup: ClassVar[str]  # the column of the release with what is put behind a paragraph
 
     @staticmethod
     @abstractmethod
@@ -75,10 +78,14 @@ class Patch(Format):
         return "".join([*said, *_diff(_path(donor) + self.ending, text, self._linked(text, placed))])
 
     def _linked(self, text: str, placed: list[Placed]) -> str:
-        for one in sorted(placed, key=lambda one: -one.start):
+        # From the end; of what follows one paragraph, the last first, so that it stands in the order of the release.
+        for _place, one in sorted(enumerate(placed), key=lambda at: (-at[1].start, -at[0])):
             words = text[one.start : one.end]
-            link = self.link(one.row["acceptor_url"], words, one.row["rel"])
-            text = text[: one.start] + link + text[one.end :]
+            if words:
+                put = self.link(one.row["acceptor_url"], words, one.row["rel"])
+            else:
+                put = f"\n{_line(one.row[self.markup])}"
+            text = text[: one.start] + put + text[one.end :]
         return text
 
 
@@ -88,6 +95,7 @@ class MarkdownPatch(Patch):
     help = _("a unified diff that puts links into the donors’ texts")
     suffix = "-markdown.patch"
     ending = ".md"
+    markup = "markdown"
     link = staticmethod(markdown_link)
 
 
@@ -97,6 +105,7 @@ class HtmlPatch(Patch):
     help = _("the same with HTML links")
     suffix = "-html.patch"
     ending = ".html"
+    markup = "html"
     link = staticmethod(anchor_element)
 
 
@@ -126,10 +135,11 @@ def _why_not(row: Row, text: str | None, placed: list[Placed]) -> str:
     """Why the link is not patched; empty where it is, and stands in `placed` then."""
     if row["operation"] != Operation.ADD:
         return f"{row['operation']}: the text that is kept has no links"
+    if row.get("stands") in ("line", "sentence"):
+        return _why_not_behind(row, text, placed)
     if not row["anchor_start"]:
-        if row.get("stands") in ("line", "sentence"):
-            return "it gets a line of its own" if row["stands"] == "line" else "it stands in a new sentence"
-        return "it goes beside the text" if row["placement"] == Placement.RELATED else "the text lacks its words"
+        is_beside = row["placement"] == Placement.RELATED
+        return "it goes into the list at the end" if is_beside else "the text lacks its words"
     start, end, sentence = int(row["anchor_start"]), int(row["anchor_end"]), row["sentence"]
     if not text:
         return "the text of the donor is not kept"
@@ -139,6 +149,19 @@ def _why_not(row: Row, text: str | None, placed: list[Placed]) -> str:
     if any(start < other.end and other.start < end for other in placed):
         return "another link stands on these words"
     placed.append(Placed(start, end, row))
+    return ""
+
+
+def _why_not_behind(row: Row, text: str | None, placed: list[Placed]) -> str:
+    """The same of a line of its own and of a new sentence: each is put behind its paragraph, as a line."""
+    if not row["paragraph_start"]:
+        return "no paragraph is known that it could follow"
+    if not text:
+        return "the text of the donor is not kept"
+    start, end = int(row["paragraph_start"]), int(row["paragraph_end"])
+    if text[start:end] != row["paragraph"] or text[end : end + 1] not in ("", "\n"):
+        return "the text has changed since"
+    placed.append(Placed(end, end, row))
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Links beside the text as a list of HTML a donor, to be put where the page shows related pages."""
+"""Links in the list at the end as a list of HTML a donor, to be put where the page shows related pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class RelatedBlocks(Format):
     name = "related"
     label = _("HTML, a related block a donor")
-    help = _("links beside the text")
+    help = _("links in the list at the end")
     suffix = "-related.html"
     content_type = "text/html; charset=utf-8"
 
@@ -32,7 +32,7 @@ class RelatedBlocks(Format):
         rows = (row for row in kept_rows(release) if row["placement"] == Placement.RELATED)
         beside = (row for row in rows if row.get("stands", "list") == "list")
         blocks = (_block(donor, rows).encode() for donor, rows in groupby(beside, lambda row: row["donor_url"]))
-        return collected(or_said(blocks, f"<!-- Release {release.number} has no link beside the text. -->\n"))
+        return collected(or_said(blocks, f"<!-- Release {release.number} has no link in the list at the end. -->\n"))
 
 
 def _block(donor: str, rows: Iterable[Row]) -> str:
