@@ -113,7 +113,7 @@ def test_words_that_the_text_does_not_hold_are_not_put_into_it(project, editor, 
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"), [("beside", "goes beside it"), ("gap", "waits for somebody to write them")]
+    ("setting", "said"), [("beside", "goes into the list at the end"), ("gap", "waits for somebody to write them")]
 )
 def test_words_that_the_text_lacks_are_said_to_go_elsewhere_before_they_are_accepted(
     project, editor, as_editor, setting, said
