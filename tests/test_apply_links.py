@@ -117,6 +117,22 @@ def test_equal_words_are_told_apart_by_what_stands_around_them():
     assert applied(body, row("good boots", "Wear ", ".")).endswith(f"<p>Wear {LINK}good boots</a>.</p>")
 
 
+@pytest.mark.parametrize(("words", "first"), [("aa", "Say aaa"), ("on and on", "On and on and on and on")])
+def test_words_that_overlap_are_counted_as_the_file_counts_them(words, first):
+    lines = [f"{first.lower()}.", f"Go {words} here.", f"Go {words} here."]
+    text = "\n".join(lines)
+    for start in (text.index("Go") + 3, text.rindex("Go") + 3):
+        nth = str(text[:start].count(words) + 1)
+        done = applied("".join(f"<p>{line}</p>" for line in lines), row(words, "Go ", " here.", occurrence=nth))
+        assert re.sub("<[^>]+>", "", done.partition("<a ")[0].replace("</p><p>", "\n")) == text[:start]
+
+
+def test_words_of_other_letters_are_not_counted():
+    body = "<p>Good boots.</p><p>It’s good boots.</p><p>It’s good boots.</p>"
+    done = applied(body, row("good boots", "It's ", ".", occurrence="2"))
+    assert done == f"<p>Good boots.</p><p>It’s good boots.</p><p>It’s {LINK}good boots</a>.</p>"
+
+
 def test_of_equal_lines_the_occurrence_says_which():
     body = "<article><p>Wear good boots.</p><p>Wear good boots.</p></article>"
     done = applied(body, row("good boots", "Wear ", ".", occurrence="2"))

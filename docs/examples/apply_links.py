@@ -366,21 +366,25 @@ class Page:
             offset = len(_inner(before))
             places = [place + offset for place in all_of(text, around)]
             if places:
-                start = places[0] if len(places) == 1 else self.which(row, text, same(words), places)
+                start = places[0] if len(places) == 1 else self.which(row, len(words), places)
                 return start, start + len(words)
         if not all_of(alike(shown), alike(words)):
             raise CannotPlace("the page does not have these words")
         raise CannotPlace("the page has these words, but other words before and after them")
 
-    def which(self, row: dict[str, str], text: str, words: str, places: list[int]) -> int:
+    def which(self, row: dict[str, str], size: int, places: list[int]) -> int:
         """Of several places that read the same, the one of the row's occurrence in the part of the page that has them
-        all."""
-        inside = self.read.text.inside
+        all: in the text before it, the words stand one time less, and what overlaps counts once."""
+        shown, inside = self.read.shown, self.read.text.inside
         part = next((name for name in ("article", "main") if all(inside[place].within({name}) for place in places)), "")
-        every = [place for place in all_of(text, words) if not part or inside[place].within({part})]
-        nth = int(row.get("occurrence") or 0)
-        if 0 < nth <= len(every) and every[nth - 1] in places:
-            return every[nth - 1]
+        found = []
+        for place in places:
+            every = all_of(shown[:place], shown[place : place + size])
+            before = apart([one for one in every if not part or inside[one].within({part})], size)
+            if str(len(before) + 1) == row.get("occurrence"):
+                found.append(place)
+        if len(found) == 1:
+            return found[0]
         raise CannotPlace(f"{len(places)} places of the page read the same")
 
     def refuse_closed(self, start: int, end: int) -> None:
@@ -595,6 +599,15 @@ def all_of(text: str, words: str) -> list[int]:
     while place >= 0:
         found.append(place)
         place = text.find(words, place + 1)
+    return found
+
+
+def apart(places: list[int], size: int) -> list[int]:
+    """The places without those that begin within the words of the one before."""
+    found: list[int] = []
+    for place in places:
+        if not found or place >= found[-1] + size:
+            found.append(place)
     return found
 
 
