@@ -78,13 +78,16 @@ class ShownShares:
     """`tier`: the lowest that the queue shows, None where the project goes by another basis, or shows none; it can
     begin from `least` to `most` hundredths, between its neighbours."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, anew: bool = False) -> None:
+        """`anew`: counted now, whatever is remembered."""
         tiers = list(Tier.objects.filter(project=project, basis=Basis.PROBABILITY).order_by("-lower_bound"))
         shown = [tier for tier in tiers if not tier.held]
         self._shown = {tier.pk for tier in Tier.objects.filter(project=project, held=False)}
         is_read = project.tier_basis == Basis.PROBABILITY
         self.tier = shown[-1] if shown and is_read else None
-        self.rows: list[Counted] = remembered(project, "shown share", lambda: _count(project)) if self.tier else []
+        self.rows: list[Counted] = []
+        if self.tier:
+            self.rows = _count(project) if anew else remembered(project, "shown share", lambda: _count(project))
         place = tiers.index(self.tier) if self.tier else 0
         self.above = tiers[place - 1] if place else None
         below = tiers[place + 1] if place + 1 < len(tiers) else None

@@ -61,6 +61,7 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.VECTORS: RunType("linker.reports.vectors.VECTORS", JobType("linker.jobs.drop_vectors", HOUR)),
 }
 NEXT_STEP = "ingest.fetching.steps.go_on"
+SHARE_AGAIN = "linker.projects.policies.share_again.after_match"
 SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"
 # What is called with a run of the kind when it has succeeded, to start what follows from it. Where a follow-up of its
 # result is still to be done, it is called as that ends.
@@ -94,10 +95,10 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
     RunKind.LINKS: ("review.live.start.start_if_due", "linker.matching.caps_run.start_if_due"),
     RunKind.EMBED: (NEXT_STEP, SCHEDULE_ENDED),
     RunKind.ROLES: ("linker.matching.follow_up.after_roles",),
-    RunKind.MATCH: (SCHEDULE_ENDED,),
+    RunKind.MATCH: (SHARE_AGAIN, SCHEDULE_ENDED),
     RunKind.VERIFY: ("review.live.start.start_if_due",),
     RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),
-    RunKind.CHANGES: ("linker.matching.changes_run.start_whole_if_due", SCHEDULE_ENDED),
+    RunKind.CHANGES: (SHARE_AGAIN, "linker.matching.changes_run.start_whole_if_due", SCHEDULE_ENDED),
 }
 # What is called with a run of any kind when it has failed.
 WHEN_FAILED = (SCHEDULE_ENDED,)

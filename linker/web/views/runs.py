@@ -137,7 +137,9 @@ def _next_step(run: Run, is_manager: bool) -> dict[str, str] | None:
 
 @require_safe
 def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    return render(request, "linker/run.html", _run_context(access.member(request, slug), run_id))
+    context = _run_context(access.member(request, slug), run_id)
+    follow_ups = Run.objects.filter(follows=run_id, project=context["project"], kind=RunKind.RETIER)
+    return render(request, "linker/run.html", context | {"bound_again": follow_ups.order_by("-pk").first()})
 
 
 @require_safe

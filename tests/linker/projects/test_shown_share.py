@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 from django.core.cache import cache
+from django.db.models import F
 
 from linker.matching.tiers import retier
 from linker.models import CandidateEdge, Change, ChangeKind, Tier
@@ -15,8 +16,10 @@ from linker.models.querysets import TO_REVIEW
 from linker.projects.policies import retier as retier_policy
 from linker.projects.policies.cohorts import CohortName, set_bounds
 from linker.projects.policies.retier_run import run_retier
+from linker.projects.policies.share_again import after_match
 from linker.projects.policies.tiers import change_tiers
 from linker.projects.shown_share import SHARES, ShownShares
+from linker.runs.kinds import FOLLOWED_BY
 from tests.factories import make_edge, make_page, make_run
 from tests.linker.web.test_cohort_pages import undo_form
 
@@ -189,3 +192,39 @@ def test_who_is_no_manager_cannot_choose(project, edges, editor, client_for):
     assert client.post(ADDRESS, {"share": "0.92"}).status_code == 403
     project.refresh_from_db()
     assert project.expected_share is None
+
+
+def test_after_a_match_the_bound_is_chosen_anew_for_the_same_share(project, edges, manager, client_for):
+    client = client_for(manager)
+    client.post(ADDRESS, {"share": "0.92"})
+    before = lowest(project)
+    CandidateEdge.objects.filter(project=project, probability__lt=0.95).update(probability=F("probability") * 0.9)
+    match = make_run(project)
+
+    again = after_match(match)
+
+    assert again.kind == "retier"
+    assert again.follows == match
+    page = " ".join(client.get(f"/p/shop/runs/{match.pk}/").content.decode().split())
+    assert "was chosen anew after this match" in page
+    run_retier(again)
+    project.refresh_from_db()
+    assert (project.expected_share, lowest(project)) == (SUREST, ShownShares(project).for_share(SUREST).bound)
+    assert lowest(project) != before
+    assert mean(queue(project)["inline"]) >= SUREST
+    assert after_match(match) is None  # the bound is right now
+
+
+def test_a_match_leaves_bounds_that_were_set_by_hand(project, edges):
+    assert after_match(make_run(project)) is None
+
+
+def test_a_match_leaves_the_bound_where_none_brings_the_share_about(project, edges, manager, client_for):
+    client_for(manager).post(ADDRESS, {"share": "0.92"})
+    CandidateEdge.objects.filter(project=project).update(probability=0.6)
+    assert after_match(make_run(project)) is None
+
+
+def test_a_match_and_one_of_what_changed_ask_for_it():
+    for kind in ("match", "changes"):
+        assert "linker.projects.policies.share_again.after_match" in FOLLOWED_BY[kind]
