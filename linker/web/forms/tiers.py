@@ -37,11 +37,7 @@ class TierForm(forms.ModelForm):
         }
         help_texts = {
             "held": gettext_lazy("Kept out of the queue until asked for"),
-            "placement": gettext_lazy(
-                "A link that the text has no words or no room for goes beside it in either case: on a line of its own "
-                "or in the list at the end. In a tier for the text, one without words is a content gap if the project "
-                "wants sentences written."
-            ),
+            "placement": gettext_lazy("Links that the text has no words or no room for go beside it."),
         }
 
     def __init__(self, *args: Any, basis: str | None = None, **kwargs: Any) -> None:
