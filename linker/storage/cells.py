@@ -32,8 +32,9 @@ def safe_cell_sql(expression: str) -> str:
     signs, breaks = (", ".join(str(ord(char)) for char in chars) for chars in (SIGNS, BREAKS))
     first, second = f"ascii({expression})", f"ascii(substr({expression}, 2, 1))"
     return (
-        f"CASE WHEN {first} BETWEEN 65 AND 126 OR {first} BETWEEN 46 AND 60 OR {first} BETWEEN 192 AND 1500 "
-        f"OR {first} = 32 AND {second} BETWEEN 65 AND 126 THEN {expression} "
+        f"CASE WHEN {first} BETWEEN 65 AND 126 OR {expression} IS NULL OR {first} BETWEEN 46 AND 60 "
+        f"OR {first} BETWEEN 192 AND 1500 OR {first} = 32 AND {second} BETWEEN 65 AND 126 OR {first} = 0 "
+        f"THEN {expression} "
         f"WHEN {first} IN ({breaks}) OR ascii(ltrim({expression}, {unseen})) IN ({signs}) "
         f"THEN '''' || {expression} ELSE {expression} END"
     )

@@ -79,44 +79,26 @@ JOIN LATERAL (
 CONTEXT_SIDE = 60  # characters of its line that stand beside an anchor
 # Whether a row needs its donor's text: where that has changed, MOVED_PLACE says whether it still has the place.
 READS = "(e.span_start IS NOT NULL AND (e.body_hash = donor.body_hash OR moved.sentence IS NOT NULL)) AS reads"
-# A donor's text as bytes, and where each line of it begins, in characters and in bytes: PostgreSQL finds a character
-# only by walking there from the first, which for each link would take longer than all else. The rows come donor by
-# donor, and as nothing here is a row's own but its donor and whether it reads it, PostgreSQL keeps what it read of the
-# last ones (Memoize); a condition of another kind would make it read each text for each link again.
+# A donor's text, unpacked once (`|| ''`). The rows come donor by donor, and as nothing here is a row's own but its donor
+# and whether it reads it, PostgreSQL keeps the texts of the last ones (Memoize); a condition of another kind would make
+# it read each text for each link again.
 READ = """
-SELECT convert_to(page.body, 'UTF8') AS bytes, begins.chars, begins.octets
-FROM (SELECT body || '' AS body FROM linker_page WHERE id = e.source_id AND e.reads OFFSET 0) page
-CROSS JOIN LATERAL (
-    SELECT array_prepend(0, array_agg(chars ORDER BY n)) AS chars,
-        array_prepend(0, array_agg(octets ORDER BY n)) AS octets
-    FROM (
-        SELECT n, (sum(length(line) + 1) OVER (ORDER BY n))::int AS chars,
-            (sum(octet_length(line) + 1) OVER (ORDER BY n))::int AS octets
-        FROM unnest(string_to_array(page.body, E'\\n')) WITH ORDINALITY AS every(line, n)
-    ) line OFFSET 0
-) begins OFFSET 0
+SELECT body || '' AS body FROM linker_page WHERE id = e.source_id AND e.reads OFFSET 0
 """
 # The words as the text spells them, which of several equal ones they are, and what stands next to them on their line.
+# PostgreSQL finds a character only by walking there from the first: the text is cut once, where the words begin.
 SPELLED = f"""
 SELECT part.words, (octet_length(part.above) - octet_length(replace(part.above, part.words, '')))
     / octet_length(part.words) + 1 AS nth,
-    right(part.before, {CONTEXT_SIDE}) AS before, part.after
+    right(split_part(part.above, E'\\n', -1), {CONTEXT_SIDE}) AS before, split_part(part.after, E'\\n', 1) AS after
 FROM (
-    SELECT read.octets[line.first] AS starts, e.span_start - read.chars[line.first] AS place,
-        convert_from(substr(read.bytes, read.octets[line.first] + 1,
-            read.octets[line.last + 1] - 1 - read.octets[line.first]), 'UTF8') AS text
+    SELECT cut.above, left(cut.rest, e.span_end - e.span_start) AS words,
+        substr(cut.rest, e.span_end - e.span_start + 1, {CONTEXT_SIDE}) AS after
     FROM (
-        SELECT width_bucket(e.span_start, read.chars) AS first, width_bucket(e.span_end, read.chars) AS last
-        WHERE read.bytes IS NOT NULL AND e.span_end > e.span_start OFFSET 0
-    ) line OFFSET 0
-) line
-CROSS JOIN LATERAL (
-    SELECT left(line.text, line.place) AS before, substr(line.text, line.place + 1, e.span_end - e.span_start) AS words,
-        substr(line.text, line.place + e.span_end - e.span_start + 1, {CONTEXT_SIDE}) AS after OFFSET 0
-) cut
-CROSS JOIN LATERAL (
-    SELECT cut.before, cut.words, cut.after,
-        convert_from(substr(read.bytes, 1, line.starts + octet_length(cut.before)), 'UTF8') AS above OFFSET 0
+        SELECT left(read.body, e.span_start) AS above,
+            CASE WHEN e.span_start > 0 THEN right(read.body, -e.span_start) ELSE read.body END AS rest
+        WHERE read.body IS NOT NULL AND e.span_end > e.span_start OFFSET 0
+    ) cut OFFSET 0
 ) part
 WHERE part.words <> ''
 """

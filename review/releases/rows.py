@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from linker.models import CandidateEdge
 from linker.models.edge_columns import EDGE_COLUMNS, Form
 from linker.models.querysets import ACTIVE, DECIDED, OPEN, OUT, REOPENED, UNDECIDED, sql
+from linker.storage.cells import safe_cell_sql
 from review.models import ReleaseFormat
 from review.releases import checks, put_in
 from review.releases.checks import REJECTED_AND_OUT, sql_of
@@ -161,13 +162,16 @@ def leaving_file_pieces(fmt: ReleaseFormat, *, bom: bool) -> Iterator[bytes]:
 
 def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, to_do: str) -> str:
     chosen = sql_of(edges.order_by().values(*_edge_columns()))
-    cells = ", ".join(f"{CELLS[name]} AS {name}" for name in COLUMNS[fmt])
-    joined, tables = _ROWS[fmt]
+    is_spelled = to_do == _LEAVING and fmt == ReleaseFormat.JOIL  # review.releases.places has spelled what leaves
+    known = CELLS | {"anchor_text": safe_cell_sql("e.anchor")} if is_spelled else CELLS
+    cells = ", ".join(f"{known[name]} AS {name}" for name in COLUMNS[fmt])
+    joined, tables = (_URLS, _BOTH_PAGES) if is_spelled else _ROWS[fmt]
+    put_in_tables = "" if is_spelled else _PUT_IN[fmt]
     # Constants and SQL that Django made; the values are quoted by the driver. The cells are made of sorted rows.
     before = _PREVIOUS if fmt == ReleaseFormat.FULL else ""
     return (
         f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} {to_do} {before} "
-        f"ORDER BY {SQL_ORDER}) e {_PUT_IN[fmt]} ORDER BY {SQL_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
+        f"ORDER BY {SQL_ORDER}) e {put_in_tables} ORDER BY {SQL_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
     )
 
 
