@@ -79,9 +79,9 @@ JOIN LATERAL (
 CONTEXT_SIDE = 60  # characters of its line that stand beside an anchor
 # Whether a row needs its donor's text: where that has changed, MOVED_PLACE says whether it still has the place.
 READS = "(e.span_start IS NOT NULL AND (e.body_hash = donor.body_hash OR moved.sentence IS NOT NULL)) AS reads"
-# A donor's text, unpacked once (`|| ''`). The rows come donor by donor, and as nothing here is a row's own but its donor
-# and whether it reads it, PostgreSQL keeps the texts of the last ones (Memoize); a condition of another kind would make
-# it read each text for each link again.
+# A donor's text, unpacked once (`|| ''`). The rows come donor by donor, and as nothing here is a row's own but its
+# donor and whether it reads it, PostgreSQL keeps the texts of the last ones (Memoize). A condition of another kind
+# would make it read each text for each link again.
 READ = """
 SELECT body || '' AS body FROM linker_page WHERE id = e.source_id AND e.reads OFFSET 0
 """
