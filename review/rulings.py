@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 
-_MARKUP = re.compile(r"</?[a-z!][^<>]*>|\[[^\]]*\]\(", re.IGNORECASE)
+_MARKUP = re.compile(r"</?[a-z!][^<>]*>|\]\(", re.IGNORECASE)
 MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more
 
 

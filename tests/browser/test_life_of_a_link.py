@@ -81,7 +81,7 @@ def test_from_a_suggestion_to_a_link_that_is_live_and_then_gone(
     go(page, "Export")
     expect(page.locator("#next-release")).to_contain_text("0 to add, 0 to change, 1 to remove.")
     page.get_by_role("button", name="Export 1 link").click()
-    expect(page.locator("#messages")).to_contain_text("Release 2 holds 1 link.")
+    expect(page.locator("#messages")).to_contain_text("Release 2 removes 1 link.")
 
     import_links(page, tmp_path, run_jobs)
     page.goto(f"{live_server.url}/p/shop/export/live/{PublishedLink.objects.get().edge_id}/")

@@ -24,7 +24,7 @@ OPENING = 24  # letters and digits from which a text is known
 _READ = 4 * OPENING  # characters that they are looked for in
 _MORE = 2  # lines after the first at which an opening may begin
 _PROSE = 80  # characters of a line that is running text
-_SEPARATORS = re.compile(r"\s+[|–—·•»«:-]+\s+")
+_SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+")
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
 

@@ -28,7 +28,7 @@ BYLINE = "|".join(
         rf"\d(st|nd|rd|th|er|[.ºª])?,? (de |of )?{_MONTH},? (de |of )?(19|20)\d\d",
         rf"{_MONTH} \d\d?(st|nd|rd|th)?, ?(19|20)\d\d",
         r"\S\s+[·•]\s+\S|\|.*\|",  # what is set apart on one line
-        r"\d+\+? ?[-‑]?[Mm]in(ute|uten|utes|utos|uti|\.)?s? ([Rr]ead|[Ll]ese|de lect|di lett)|^\d+ [Mm]in(\.|s)?$",
+        r"\d{1,3}\+? ?[-‑]?[Mm]in(ute|uten|utes|utos|uti|\.)?s? ([Rr]ead|[Ll]ese|de lect|di lett)|^\d+ [Mm]in(\.|s)?$",
         r"^([Bb][Yy]|[Vv]on|[Pp]ar|[Pp]or|[Dd]e|[Dd]i|[Dd]oor|[Aa]v):? [^\W\d_a-zß-öø-ÿ]\S*( [^\W\d_a-zß-öø-ÿ]\S*)+$",
         r"^[^\W\d]+( (by|von|par|por|in|on|am|le|el|under))? ?: \S.*, \S",  # "Tags: tents, boots"
         r"^([Ww]ritten|[Pp]osted|[Pp]ublished|[Ff]iled|[Tt]agged|[Uu]pdated|[Rr]eviewed) (by|on|in|under|with) ",
@@ -36,7 +36,7 @@ BYLINE = "|".join(
         r"^\d+ ([Cc]omments?|[Kk]ommentare?|[Cc]ommentaires?|[Cc]omentarios?|[Cc]ommenti)$",
     )
 )
-CODE = r"[{}]|;\s*$|^\s*(\$ |>>> |#!|//|/\*)|=>|</?\w+[^>]*>.*</|\w\(.*\)\s*[;{]"
+CODE = r"[{}]|;\s*$|^\s*(\$ |>>> |#!|//|/\*)|=>|</?\w+[^>]{0,99}>.{0,99}</|\w\(.{0,99}\)\s*[;{]"
 CODE_SHOWN = "|".join(
     (
         CODE,

@@ -7,7 +7,18 @@ import pytest
 from tests.ingest.sources.crawler.crawls import crawl
 from tests.ingest.sources.crawler.sites import Reply, page, served
 
-NAMES = ("Kettles", "Lanterns", "Orchards", "Harbours")
+NAMES = (
+    "Kettles",
+    "Lanterns",
+    "Orchards",
+    "Harbours",
+    "Bridges",
+    "Windmills",
+    "Gardens",
+    "Chimneys",
+    "Barrels",
+    "Ferries",
+)
 
 
 def teaser(name: str) -> str:
@@ -20,8 +31,12 @@ def said(name: str) -> str:
 
 @pytest.mark.nightly
 def test_teasers_are_told_from_links_of_editors_once_all_pages_are_read(tmp_path):
-    replies = {f"/{name.lower()}": page(name, "/", text=said(name)) for name in NAMES}
-    with_teasers = page("Kettles", "/lanterns", text=said("Kettles")).body.decode()
+    replies = {f"/{name.lower()}": page(name, text=said(name)) for name in NAMES}
+    told = "Copper boils sooner than iron, and a lid saves a third of the wood. Whoever walks far takes the small one. "
+    linked = (
+        f"<p>{told}</p><p>Before a night outdoors, read about <a href='/lanterns'>lamps with a wick</a>. {told}</p>"
+    )
+    with_teasers = page("Kettles", text=said("Kettles")).body.replace("</main>", f"{linked}</main>")
     listed = "".join(map(teaser, NAMES))
     replies["/kettles"] = Reply(with_teasers.replace("</main>", f"<h3>More stories</h3>{teaser('Harbours')}</main>"))
     replies["/"] = Reply(
@@ -40,7 +55,7 @@ def test_teasers_are_told_from_links_of_editors_once_all_pages_are_read(tmp_path
         )
     assert {(anchor, block) for url, anchor, block in rows if url == "/"} == {(name, "list") for name in NAMES}
     assert ("/kettles", "Harbours", "aside") in rows
-    assert ("/kettles", "the page /lanterns", "content") in rows
+    assert ("/kettles", "lamps with a wick", "content") in rows
     assert "Harbours" not in text
     assert "More stories" not in text
     assert words == len(text.split())
