@@ -149,10 +149,14 @@ def _root(page: Outline, sums: Sequence[float], zones: Sequence[str], template: 
 
 
 def _is_one_of_many(page: Outline, inner: int, children: Sequence[int], held: Callable[[int], float]) -> bool:
-    """Whether a page holds as much in others like it, as lists do: its text is all of them."""
+    """Whether a page holds as much in others like it, as lists do: its text is all of them. The cells of a row are
+    alike by name whatever they hold, a menu or a text: they need to stand at the same place as well."""
     names, attributes = page.document.names, page.document.attributes
-    kind = names[inner], attributes[inner].get("class")
-    like = [held(place) for place in children if (names[place], attributes[place].get("class")) == kind]
+
+    def kind(place: int) -> object:
+        return page.paths[place] if names[place] in _CELLS else (names[place], attributes[place].get("class"))
+
+    like = [held(place) for place in children if kind(place) == kind(inner)]
     return len(like) >= lists.FEWEST_NAMED and 2 * held(inner) < sum(like)
 
 
