@@ -14,6 +14,7 @@ from linker.engine.roles.policy import PageRole
 from linker.models import Block
 from linker.reports.roles import KEYS as ROLE_KEYS
 from linker.reports.roles import LABELS as ROLE_LABELS
+from linker.reports.roles import roles_sentence
 from linker.runs.reports import ReportKind
 from linker.wording import in_english, number
 
@@ -87,7 +88,15 @@ TABLE = import_table(
 
 
 def _of_links(report: LinksReport) -> list[str]:
-    return [_read(report), _ruled(report), _ignored(report), _gone(report), cut_off(report), left_out_sentence(report)]
+    return [
+        _read(report),
+        _ruled(report),
+        _ignored(report),
+        _gone(report),
+        _roles(report),
+        cut_off(report),
+        left_out_sentence(report),
+    ]
 
 
 def _read(report: LinksReport) -> str:
@@ -119,6 +128,15 @@ def _ruled(report: LinksReport) -> str:
         links,
     )
     return said % {"links": number(links)} if links else ""
+
+
+def _roles(report: LinksReport) -> str:
+    """What links say of what pages are for: the import of the pages before could not know it."""
+    pages = report.roles_changed or 0
+    said = ngettext(
+        "By its links, %(pages)s page has another role.", "By their links, %(pages)s pages have another role.", pages
+    )
+    return f"{said % {'pages': number(pages)}} {roles_sentence(report.roles or {})}" if pages else ""
 
 
 def _ignored(report: LinksReport) -> str:

@@ -98,6 +98,13 @@ def test_an_import_of_links(project):
     text = said(project, RunKind.IMPORT_LINKS, report)
     assert "6,161 links were read from l.csv: 530 in the text of pages and 5,631 around it" in text
     assert "263 rows do not link one page of the site to another." in text
+    assert "role" not in text
+
+
+def test_an_import_of_links_says_which_roles_the_links_changed(project):
+    report = {"file": "l.csv", "links": 9, "roles": {"hub": 41, "article": 299}, "roles_changed": 41}
+    text = said(project, RunKind.IMPORT_LINKS, report)
+    assert "By their links, 41 pages have another role. By role, the pages are 299 articles, 41 hubs." in text
 
 
 def test_an_import_of_traffic(project):
