@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.sources.reading import breadcrumbs, dates
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from ingest.sources.reading.site_template import SiteTemplate
 
 MAX_LANGUAGE = 35
+MAX_H1S = 50  # that are looked at
+_WORD = re.compile(r"[^\W_]+")
 
 
 def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None, *, content_type: str = "") -> ReadPage:
@@ -34,7 +38,7 @@ def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None,
     data = json_ld(document)
     return ReadPage(
         title=head.title,
-        h1=_h1(document),
+        h1=_h1(document, head.title),
         headings=written.headings,
         description=head.meta(("description", "og:description")),
         language=_language(document, head),
@@ -53,9 +57,19 @@ def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None,
     )
 
 
-def _h1(document: Document) -> str:
-    found = (plain(document.text_below(place)) for place, name in enumerate(document.names) if name == "h1")
-    return next(filter(None, found), "")
+def _h1(document: Document, title: str) -> str:
+    """The H1; of several the first of whose words more than half stand in the title. Where there is none, each names a
+    section and not the page, whose name is its title."""
+    read = (plain(document.text_below(place)) for place, name in enumerate(document.names) if name == "h1")
+    found = [h1 for h1 in islice(read, MAX_H1S) if h1]
+    titled = _words(title)
+    if len(found) < 2 or not titled:
+        return next(iter(found), "")
+    return next((h1 for h1 in found if 2 * len(_words(h1) & titled) > len(_words(h1))), "")
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def _language(document: Document, head: Head) -> str:

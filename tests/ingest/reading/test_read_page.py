@@ -80,6 +80,17 @@ def test_links_of_the_text_have_places_and_others_have_their_block():
     assert [link.anchor for link in page.links if not link.follow] == ["buy pegs"]
 
 
+def test_first_headings_of_sections_do_not_name_a_page():
+    def h1_of(title: str, *h1s: str) -> str:
+        sections = "".join(f"<h1>{h1}</h1><p>It is said here at some length, as sections say it.</p>" for h1 in h1s)
+        return read_page(f"<title>{title}</title><main>{sections}</main>", URL).h1
+
+    assert h1_of("Kettles turn three | Kettle News", "The people", "What comes next") == ""
+    assert h1_of("Kettle survey | Kettle News", "Kettle owners", "Lids") == ""
+    assert h1_of("Three years | Kettle News", "The people") == "The people"
+    assert h1_of("", "The people", "What comes next") == "The people"
+
+
 def test_the_head_is_read():
     page, head = read_page(PAGE, URL), read_head(PAGE.encode(), URL)
     assert (page.title, page.h1, page.description, page.language) == (
