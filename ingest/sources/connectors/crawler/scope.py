@@ -31,7 +31,8 @@ _SESSION = re.compile(
 _SHORT_SESSION, _NUMBER = "sid", re.compile(r"\d{1,9}")  # with a number it is that of a story or a shop
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#]*", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+")
-_YEAR_MONTH = re.compile(r"(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)")
+# Not where words follow, as in the address of a text about a day: /1980-01-16-meeting/.
+_YEAR_MONTH = re.compile(r"(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)(?!(?:-\d\d?)?-[^\W\d])")
 # What is no page by its name. Answers of other types are noted without being read; these are not even asked for.
 _FILES = re.compile(
     r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|css|m?js|json|map|woff2?|ttf|eot|otf|pdf|docx?|xlsx?|pptx?|odt|ods"

@@ -6,8 +6,11 @@ import re
 
 import pytest
 
+from ingest.addresses.normalise import Site
 from ingest.fetching.report import FetchReport, sentences
 from ingest.sources.connectors.crawler.frontier import LONGEST_SERIES
+from ingest.sources.connectors.crawler.options import Options
+from ingest.sources.connectors.crawler.scope import Scope
 from ingest.sources.store import CALENDAR
 from tests.ingest.sources.crawler.crawls import crawl, pages
 from tests.ingest.sources.crawler.sites import Reply, page, served
@@ -64,6 +67,14 @@ def test_a_list_that_leads_to_new_pages_is_followed_to_its_end(tmp_path):
         store = crawl(site, tmp_path)
     assert "/item/999" in pages(store, "status_code")
     assert store.noted("endless") == []
+
+
+def test_a_day_of_long_ago_in_the_name_of_a_page_is_no_calendar():
+    scope = Scope(Site("https://shop.example"), Options())
+    for path in ("2018/04/1980-01-16-club-meeting", "news/1975-06-strike", "2018/04/plain"):
+        assert scope.find(f"https://shop.example/{path}/") is not None
+    for path in ("cal/1980/01", "cal/1980-01-16", "cal/2199-05/"):
+        assert scope.find(f"https://shop.example/{path}") is None
 
 
 def test_the_report_names_an_example_and_what_to_do():
