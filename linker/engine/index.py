@@ -22,12 +22,13 @@ from linker.engine.site import Site
 from linker.engine.text.mentions import PhraseBook
 from linker.engine.text.template import Template, find_template
 from linker.engine.text.terms import count_terms, weigh_terms
+from linker.engine.text.titles import TitleWords, read_title_words
 from linker.engine.text.tokens import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.engine.text.terms import TermCounts
+    from linker.engine.text.tokens import Tokens
 
 NEAR = 40  # pages kept with each page, by vector and by words
 IN_CATEGORY = 10  # pages kept with each page, by vector in its category
@@ -84,7 +85,8 @@ class SiteIndex(TextIndex):
     `title_unit` [n, v]: terms of title and H1, rows of length 1. `near`, `near_words` [n, n]: cosines of the NEAR
     targets nearest to each page by vector and by words; `around`: of the FEW nearest by vector; `near_category`: of the
     IN_CATEGORY nearest by vector in the page's category. `near_within`, `words_within` [n, n]: as `near` and
-    `near_words`, of the targets within the site's `levels_up`; None for a site without.
+    `near_words`, of the targets within the site's `levels_up`; None for a site without. `titles`: the words of the
+    titles in their order.
     """
 
     title_unit: sparse.csr_matrix
@@ -95,6 +97,7 @@ class SiteIndex(TextIndex):
     near_within: sparse.csr_matrix | None
     words_within: sparse.csr_matrix | None
     address: AddressTree
+    titles: TitleWords
 
     def texts_alone(self) -> TextIndex:
         """The part that is needed once all pairs are ranked, without the vectors."""
@@ -130,7 +133,8 @@ def build_index(
     phrases.book.forget_words()
     progress(3, 4, "Comparing words")
     heads = _read_heads(site, vocabulary, template)
-    weights = weigh_terms(bodies.terms, heads, vocabulary.stop_mask(site.languages))
+    is_stop = vocabulary.stop_mask(site.languages)
+    weights = weigh_terms(bodies.terms, count_terms(heads, vocabulary), is_stop)
     trim_malloc()
     words_within = None
     if site.levels_up is not None:
@@ -159,6 +163,7 @@ def build_index(
         near_within=near_within,
         words_within=words_within,
         address=address_tree(site.urls),
+        titles=read_title_words(heads, vocabulary, is_stop),
     )
 
 
@@ -180,10 +185,10 @@ def with_nearest(
     )
 
 
-def _read_heads(site: Site, vocabulary: Vocabulary, template: Template) -> TermCounts:
-    """The terms of each page's title and H1."""
+def _read_heads(site: Site, vocabulary: Vocabulary, template: Template) -> Tokens:
+    """Each page's title, and on the next line its H1."""
     heads = []
     for title, h1 in zip(site.titles, site.h1s, strict=True):
         name = template.strip(title)
         heads.append(f"{name}\n{name if h1 == title else template.strip(h1)}")
-    return count_terms(vocabulary.read(heads, site.languages), vocabulary)
+    return vocabulary.read(heads, site.languages)

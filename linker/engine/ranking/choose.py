@@ -11,6 +11,7 @@ from linker.engine.ranking.approval import pair_table
 from linker.engine.ranking.features import FEATURES, Candidates, joined
 from linker.engine.ranking.formula_score import formula_parts, formula_score
 from linker.engine.ranking.reasons import REASONS
+from linker.engine.ranking.siblings import series_shift
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +74,7 @@ def best_pairs(
     table = pair_table(
         found.features, trusted, trusted_rank, formula, formula_rank, found.found, nearness, found.source, found.target
     )
-    relevance = options.approval.relevant(table)
+    relevance = options.approval.relevant(table) + series_shift(evidence.index, found.source, found.target)
     mine = np.flatnonzero(inside)
     pairs = found.bare().take(mine)
     by_base = rank_by_source(pairs, base[mine])

@@ -80,9 +80,11 @@ class Vocabulary:
         """Whether each number stands for a word with a digit in it, bool [len(self)]."""
         return np.array([any(map(str.isdigit, word)) for word in self._word], dtype=bool)
 
-    def number_values(self) -> NDArray[np.int16]:
-        """Of words that are years those, A_NUMBER for other words with a digit in them, 0 for all else, [len(self)]."""
-        return np.array([_number_value(word) for word in self._word], dtype=np.int16)
+    def number_values(self, numbers: NDArray[np.int32] | None = None) -> NDArray[np.int16]:
+        """Of words that are years those, A_NUMBER for other words with a digit in them, 0 for all else, [len(self)]; or
+        of some words by their `numbers`, int32 [k]: [k]."""
+        words = self._word if numbers is None else [self._word[number] for number in numbers.tolist()]
+        return np.array([_number_value(word) for word in words], dtype=np.int16)
 
     def stop_mask(self, languages: Iterable[str]) -> NDArray[np.bool_]:
         """Whether each number stands for a function word of one of the languages, bool [len(self)]."""

@@ -1,0 +1,137 @@
+"""Pages of one series are told by their titles, and are less likely targets where the source does not say which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from linker.engine.index import SiteIndex, build_index
+from linker.engine.rank import rank_site
+from linker.engine.ranking.options import EngineOptions
+from linker.engine.ranking.siblings import OF_ANOTHER, another_member, another_year, series_shift
+from linker.engine.site import checked
+from linker.engine.text.titles import read_title_words
+from linker.engine.text.tokens import Vocabulary
+from tests.engine.sites import made_site
+
+if TYPE_CHECKING:
+    from linker.engine.site import Site
+
+GOODS = (
+    "Goods that came back are counted, weighed and put on the shelf again, and the buyer gets a note of it by post. "
+)
+VOTES = "Members choose a council of nine, who meet each month and report to all others at the end of their term. "
+
+
+def site_of(pages: dict[str, str]) -> Site:
+    """A site of pages with these titles and texts."""
+    titles = list(pages)
+    made = replace(made_site(len(pages)), titles=titles, h1s=titles, bodies=list(pages.values()))
+    return checked(made)
+
+
+def told(index: SiteIndex, of: object, source: str, target: str) -> bool:
+    """What a rule says of the link from one title to another."""
+    titles = list(index.site.titles)
+    pair = np.array([titles.index(source)]), np.array([titles.index(target)])
+    found = of(index, *pair)  # type: ignore[operator]
+    return bool(found[0])
+
+
+RETURNS = {
+    "Taking back goods (Poland)": GOODS + "All of this is done in Poland.",
+    "Taking back goods (Italy)": GOODS + "All of this is done in Italy.",
+    "Taking back goods (Norway)": GOODS + "As in Italy, forms are blue.",
+    "Goods": GOODS,
+    "Shelves": GOODS,
+}
+
+
+@pytest.fixture(scope="module")
+def returns() -> SiteIndex:
+    return build_index(site_of(RETURNS))
+
+
+def test_titles_that_differ_in_one_word_are_of_one_series(returns: SiteIndex) -> None:
+    assert told(returns, another_member, "Taking back goods (Poland)", "Taking back goods (Italy)")
+
+
+def test_a_member_that_the_source_names_is_as_likely_as_before(returns: SiteIndex) -> None:
+    assert not told(returns, another_member, "Taking back goods (Norway)", "Taking back goods (Italy)")
+
+
+def test_titles_that_share_few_words_are_of_no_series(returns: SiteIndex) -> None:
+    assert not told(returns, another_member, "Goods", "Taking back goods (Italy)")
+    assert not told(returns, another_member, "Shelves", "Goods")
+
+
+VOTING = {
+    "Electing the council of 2014": VOTES + "It sat until 2015.",
+    "Electing the council of 2015": VOTES + "Votes of 2015 were counted twice.",
+    "Electing the council of 2019": VOTES + "It went as it had in 2014.",
+    "Who may vote": VOTES,
+    "Candidates of 2018 and 2020": VOTES + "Some stood in 2020.",
+    "Empty": "",
+}
+
+
+@pytest.fixture(scope="module")
+def voting() -> SiteIndex:
+    return build_index(site_of(VOTING))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_another"),
+    [
+        ("Electing the council of 2015", "Electing the council of 2019", False),  # no text of the site says 2019
+        ("Electing the council of 2014", "Electing the council of 2015", False),  # the one after it
+        ("Electing the council of 2019", "Electing the council of 2014", False),  # its text says so
+        ("Electing the council of 2019", "Electing the council of 2015", True),
+        ("Who may vote", "Electing the council of 2014", True),
+        ("Who may vote", "Candidates of 2018 and 2020", True),
+        ("Electing the council of 2019", "Candidates of 2018 and 2020", False),  # between the two
+        ("Electing the council of 2015", "Who may vote", False),
+        ("Empty", "Electing the council of 2014", False),
+    ],
+)
+def test_a_year_that_the_source_does_not_say_is_another(
+    voting: SiteIndex, source: str, target: str, is_another: bool
+) -> None:
+    assert told(voting, another_year, source, target) == is_another
+
+
+def test_numbers_alone_make_no_other_member() -> None:
+    """Readers liked the part before and the part after."""
+    index = build_index(site_of({f"Knots for sailors, part {part}": GOODS for part in range(3, 8)}))
+    assert not told(index, another_member, "Knots for sailors, part 3", "Knots for sailors, part 4")
+
+
+def test_another_member_of_a_series_is_less_likely_to_be_approved() -> None:
+    """The probability of the link falls by as much as the log-odds are moved."""
+    site = site_of(RETURNS | {f"Stamps of {word}": GOODS for word in ("ink", "wax", "gum")})
+    ranked = rank_site(site, EngineOptions(ranking="learned", otherwise="shipped", least_score=0.0))
+    at = {(int(a), int(b)): place for place, (a, b) in enumerate(zip(ranked.source, ranked.target, strict=True))}
+    shift = series_shift(build_index(site), ranked.source, ranked.target)
+    assert shift[at[0, 1]] == OF_ANOTHER
+    assert shift[at[2, 1]] == 0
+    assert ranked.probability[at[0, 1]] < ranked.probability[at[2, 1]]
+
+
+@pytest.mark.nightly
+def test_titles_of_a_large_site_are_compared_in_little_time_and_memory() -> None:
+    """200,000 titles, of which a source is compared with some hundred each; 60 bytes a page and more are kept."""
+    words = [f"w{number:x}q" for number in range(3000)]
+    rng = np.random.default_rng(4)
+    drawn = rng.integers(0, len(words), (200_000, 2))
+    titles = [f"Hiring a boat in {words[a]} {words[b]} {1990 + a % 30}\n" for a, b in drawn.tolist()]
+    vocabulary = Vocabulary()
+    heads = vocabulary.read(titles, ["en"] * len(titles))
+    start = perf_counter()
+    found = read_title_words(heads, vocabulary, vocabulary.stop_mask(["en"]))
+    assert perf_counter() - start < 10
+    kept = sum(part.nbytes for part in (found.stems, found.bounds, found.content, found.numbers))
+    assert kept < 120 * len(titles)
