@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from linker.engine.index import SiteIndex
 
-OF_ANOTHER = -1.5  # what it adds to the log-odds that the target is relevant
+OF_ANOTHER = -1.0  # what it adds to the log-odds that the target is relevant
 COMPARED = 16  # words of a title that are compared at either end
 SHARED = 2  # words that titles share for each in which they differ
 NEXT = 1  # years between one edition and the next, which readers like
