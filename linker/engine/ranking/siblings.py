@@ -85,9 +85,11 @@ def _differing(
     """The words of the target's title between what both titles begin and end with, as first and last, the last one
     excluded; and those of the source's; int64 [m] each."""
     low, high, own_low, own_high = bounds[target], bounds[target + 1], bounds[source], bounds[source + 1]
+    if not len(stems):
+        return low, high, (own_low, own_high)
     shorter = np.minimum(high - low, own_high - own_low)
     step = np.arange(COMPARED)
-    top = max(len(stems) - 1, 0)
+    top = len(stems) - 1
     room = step < shorter[:, None]
 
     def run(theirs: NDArray[np.int64], mine: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -118,7 +118,7 @@ def test_another_member_of_a_series_is_less_likely_to_be_approved() -> None:
     shift = series_shift(build_index(site), ranked.source, ranked.target)
     assert shift[at[0, 1]] == OF_ANOTHER
     assert shift[at[2, 1]] == 0
-    assert ranked.probability[at[0, 1]] < ranked.probability[at[2, 1]]
+    assert ranked.score[at[0, 1]] < ranked.score[at[2, 1]]
 
 
 @pytest.mark.nightly
