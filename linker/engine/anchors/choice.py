@@ -15,6 +15,7 @@ from linker.engine.anchors.features import SPAN_FEATURES, word_table
 from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
+from linker.engine.anchors.title_words import PART_OF_TITLE, parts_of_titles
 from linker.engine.anchors.tokenized import SpanReader
 from linker.engine.arrays.ranges import ranks_within
 from linker.engine.text.generic import is_generic, only_points
@@ -89,6 +90,8 @@ def anchor_choices(
         likely = approval.good_words(table)
         # Where the trees like more words than the target's own, as the site may, they are not to be worse for it.
         likely += ownership_shift(holds_owned(found, is_owned, likely - ownership_shift(is_owned)))
+        is_part = parts_of_titles(finder, texts, target[pair[found.pair]], found) & ~is_owned
+        likely += np.where(is_part, PART_OF_TITLE, 0.0)
         wordings = _Wordings(evidence.index.site, texts, found, likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]

@@ -7,6 +7,7 @@ text hold. Its ends are put where the site's own links begin and end, see `linke
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from linker.engine.anchors.boundaries import inside_links, link_positions
 from linker.engine.anchors.phrase_lookup import PhraseLookup
 from linker.engine.anchors.span_features import span_features
 from linker.engine.anchors.target_words import AnchorWords, TargetWords, rarity
+from linker.engine.anchors.title_words import TitleWords
 from linker.engine.anchors.tokenized import TokenizedTexts
 from linker.engine.arrays.ranges import expand_ranges, ranks_within
 from linker.engine.candidates.mention_rows import mention_rows
@@ -90,6 +92,11 @@ class SpanFinder:
         self.title_pages = np.bincount(index.title.indices, minlength=reader.terms)
         self.anchors = AnchorWords(evidence, reader, self.idf)
         self.phrases = PhraseLookup(evidence, reader)
+
+    @cached_property
+    def titles(self) -> TitleWords:
+        """Which words titles have."""
+        return TitleWords(self.evidence.index, self.reader)
 
     def find(self, texts: TokenizedTexts, row: NDArray[np.int64], target: NDArray[np.int64]) -> CandidateSpans:
         """Spans for pairs, int64 [k] each: row of `texts`, and target; pairs by row. No span overlaps a link."""

@@ -213,3 +213,14 @@ SITE_PLACES = """login log in sign signin signup up account my contact contacts 
     near me opening hours jobs careers connexion compte officiel boutique magasin anmelden konto kontakt kundenservice
     webseite startseite laden filiale iniciar sesion cuenta contacto tienda sitio oficial accedi contatti negozio sito
     ufficiale inloggen winkel"""
+
+# Words that say which of several something is.
+ORDINAL_WORDS: dict[str, str] = {
+    "en": "first second third fourth fifth sixth seventh eighth ninth tenth final last",
+    "de": "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte letzte",
+    "fr": "premier première deuxième second seconde troisième quatrième cinquième sixième dernier dernière",
+    "es": "primer primero primera segundo segunda tercer tercero tercera cuarto cuarta quinto quinta último última",
+    "it": "primo prima secondo seconda terzo terza quarto quarta quinto quinta ultimo ultima",
+    "nl": "eerste tweede derde vierde vijfde zesde zevende laatste",
+    "pt": "primeiro primeira segundo segunda terceiro terceira quarto quarta quinto quinta último última",
+}
