@@ -27,6 +27,7 @@ from linker.models.notification import MailSettings, Notification, Wanted
 from linker.models.page import (
     Block,
     Category,
+    CountsBy,
     EmbeddingModel,
     ExistingLink,
     Page,
@@ -74,6 +75,7 @@ __all__ = [
     "Cohort",
     "CohortBound",
     "CountsAs",
+    "CountsBy",
     "EdgeBand",
     "EdgeCount",
     "EdgeMove",

@@ -418,6 +418,13 @@ class Block(models.IntegerChoices):
     LIST = 6, _("List of pages")
 
 
+class CountsBy(models.IntegerChoices):
+    """What says that a link counts as it does, where it is not the crawl."""
+
+    RULE = 1, _("A rule")
+    ROLE = 2, _("The role of its page")
+
+
 class ExistingLink(models.Model):
     """A link the site already has, with the block it is in.
 
@@ -427,8 +434,10 @@ class ExistingLink(models.Model):
     source's body before the anchor, where a crawl said so and the anchor stood there then; whoever uses it looks
     whether it still does.
 
-    `block` is what the link counts as. Where a LinkRule says otherwise than the crawl, `read_block` is what the crawl
-    read: it belongs to what the link is, so that a rule never makes two links one, and can be taken back.
+    `block` is what the link counts as. Where that is otherwise than the crawl read, `read_block` is what it read: it
+    belongs to what the link is, so that a rule never makes two links one, and can be taken back. `counts_by` says what
+    decided: a LinkRule, which may also leave the link as it is, or the role of the page that it stands on
+    (linker.pages.list_links).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -436,6 +445,7 @@ class ExistingLink(models.Model):
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_in")
     block = models.SmallIntegerField(choices=Block.choices)
     read_block = models.SmallIntegerField(null=True, blank=True, choices=Block.choices)
+    counts_by = models.SmallIntegerField(null=True, blank=True, choices=CountsBy.choices)
     anchor = models.TextField(blank=True, default="")
     follow = models.BooleanField(default=True)
     place = models.IntegerField(null=True, blank=True)
@@ -457,6 +467,18 @@ class ExistingLink(models.Model):
                 condition=models.Q(read_block=None)
                 | models.Q(read_block__in=Block.values) & ~models.Q(read_block=models.F("block")),
                 name="existing_link_read_otherwise",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(counts_by=None, read_block=None)
+                | models.Q(counts_by__isnull=False, counts_by=CountsBy.RULE)
+                | models.Q(
+                    counts_by__isnull=False,
+                    counts_by=CountsBy.ROLE,
+                    block=Block.LIST,
+                    read_block__isnull=False,
+                    read_block=Block.CONTENT,
+                ),
+                name="existing_link_counts_by_known",
             ),
         ]
         indexes = [

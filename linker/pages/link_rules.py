@@ -8,13 +8,13 @@ So PostgreSQL reads the links of a project once, however many rules there are.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
 from linker.engine.patterns import compile_pattern
-from linker.models import Block, CountsAs, LinkRule, Project
+from linker.models import Block, CountsAs, CountsBy, LinkRule, Project
 from linker.models.linked import read_block_sql
 from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import analyze, copy_rows_in
@@ -34,7 +34,7 @@ _REACHED = ", ".join(str(block.value) for block in REACHED)
 # Every link that a rule may take, with the bits of the rules that match it; `link_rule_page` and `link_rule_words` hold
 # the bits of rules that have a pattern, or words, and the parameters those of rules that have none.
 MATCHED = f"""
-SELECT l.id, l.block, {read_block_sql("l")} AS read, l.missing_since, l.last_seen_at,
+SELECT l.id, l.block, {read_block_sql("l")} AS read, l.counts_by, l.missing_since, l.last_seen_at,
     (%(any_source)s | coalesce(s.as_source, 0)) & (%(any_target)s | coalesce(t.as_target, 0))
     & (%(any_words)s | coalesce(w.rules, 0)) AS rules
 FROM linker_existinglink l
@@ -45,15 +45,19 @@ WHERE l.project_id = %(project)s AND {read_block_sql("l")} IN ({_REACHED})
 """
 _RULED = f"""
 CREATE TEMP TABLE link_ruled ON COMMIT DROP AS
-SELECT id, rules & -rules AS first, read, block, wanted, {sql(PRESENT, "matched")} AS present, last_seen_at FROM (
+SELECT id, rules & -rules AS first, read, block, wanted, counts_by, {sql(PRESENT, "matched")} AS present, last_seen_at
+FROM (
     SELECT m.*, CASE WHEN rules & -rules & %(text)s <> 0 THEN {Block.CONTENT.value}
         WHEN rules <> 0 THEN {Block.LIST.value} ELSE read END AS wanted
     FROM ({MATCHED}) m
-) matched WHERE rules <> 0 OR block <> wanted
+) matched WHERE rules <> 0 OR counts_by = {CountsBy.RULE.value}
 """
-_WRITE = """
-UPDATE linker_existinglink l SET block = r.wanted, read_block = nullif(r.read, r.wanted)
-FROM link_ruled r WHERE l.id = r.id AND r.block <> r.wanted
+_WRITE = f"""
+UPDATE linker_existinglink l SET block = r.wanted, read_block = nullif(r.read, r.wanted),
+    counts_by = CASE WHEN r.first <> 0 THEN {CountsBy.RULE.value} END
+FROM link_ruled r
+WHERE l.id = r.id
+    AND (r.block <> r.wanted OR (r.first <> 0) <> (r.counts_by IS NOT DISTINCT FROM {CountsBy.RULE.value}))
 """
 
 
@@ -72,7 +76,8 @@ class Example:
 class Applied:
     """What rules did, of links that are not missing. `taken` and `changed`: by the number of the rule, links that it
     takes and those of them that counted otherwise before; `back` count again as they were read. `otherwise`: how many
-    count otherwise than they were read. `moved` has the changed ones by what they were and are."""
+    count otherwise than they were read. `moved` has the changed ones by what they were and are. `written`: links of
+    which something was written, if only that a rule decides of them no longer."""
 
     taken: dict[int, int] = field(default_factory=dict)
     changed: dict[int, int] = field(default_factory=dict)
@@ -80,6 +85,7 @@ class Applied:
     otherwise: int = 0
     moved: Counter[tuple[Block, Block]] = field(default_factory=Counter)
     examples: tuple[Example, ...] = ()
+    written: int = 0
 
 
 def rules_of(project: Project) -> list[LinkRule]:
@@ -107,8 +113,9 @@ def apply_link_rules(project: Project, seen_at: datetime | None = None) -> Appli
         cursor.execute("ANALYZE link_ruled")
         applied = _counted(rules, seen_at)
         cursor.execute(_WRITE)
+        written = cursor.rowcount
         cursor.execute("DROP TABLE link_ruled")
-    return applied
+    return replace(applied, written=written)
 
 
 def note_taken(applied: Applied) -> None:

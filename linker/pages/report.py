@@ -4,6 +4,7 @@ own."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from linker.engine.roles.policy import PageRole
 from linker.models.policy import Sensitivity
@@ -24,3 +25,36 @@ class RolesReport(Report):
 
     roles: dict[PageRole, int] = field(default_factory=dict)
     roles_changed: int = 0
+
+
+class LinkGroup(StrEnum):
+    """What an import takes links for. BY_ROLE: they stand in the text of a page that is a list itself; BY_RULE: they
+    count otherwise than they were read, and are counted among the others too."""
+
+    TEXT = "text"
+    BY_ROLE = "role"
+    LISTED = "list"
+    ASIDE = "aside"
+    NAVIGATION = "navigation"
+    HEADER = "header"
+    FOOTER = "footer"
+    UNKNOWN = "unknown"
+    BY_RULE = "rule"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenLink:
+    """A link by the addresses of its pages, cut off where they are very long. Links of menus are kept without words."""
+
+    source: str
+    words: str = ""
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkKind:
+    """How many links of a kind an import found, and some of them."""
+
+    group: LinkGroup
+    links: int
+    examples: tuple[SeenLink, ...] = ()

@@ -21,6 +21,7 @@ from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import LIST_LINK, TEXT_LINK
 from linker.models.page import ENDLESS_CALENDAR
 from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
+from linker.pages.list_links import BY_ROLE, settle_list_links
 from linker.pages.report import RolesReport
 from linker.runs import lifecycle
 from linker.runs.lifecycle import no_progress
@@ -30,12 +31,13 @@ from linker.storage.locks import lock_pages, lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import date
+    from datetime import date, datetime
 
     from django.db.models import Q
     from numpy.typing import NDArray
 
     from linker.models import Run
+    from linker.pages.list_links import ListLinks
     from linker.runs.lifecycle import Progress
 
 AT_A_TIME = 2000  # pages
@@ -80,13 +82,21 @@ def run_find_roles(run: Run, progress: Progress) -> RolesReport:
 
 
 def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
-    """Finds the role of every live page and applies the rules; what a manager chose by hand stays.
+    """Finds the role of every live page and applies the rules; what a manager chose by hand stays. The links of lists
+    count as such from then on, see linker.pages.list_links.
 
     Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction that
     holds `lock_pages`; it holds the project against other changes of roles. In memory are eight bytes for each page and
     each part of its address.
     """
-    lock_project(project.pk)
+    return find_roles_and_lists(project, progress)[0]
+
+
+def find_roles_and_lists(
+    project: Project, progress: Progress = no_progress, seen_at: datetime | None = None
+) -> tuple[dict[str, Any], ListLinks]:
+    """The same with what it changed of links, see settle_list_links."""
+    project = lock_project(project.pk)
     progress(0, 0, "Finding page roles")
     pages, in_menus = _count_links(project)
     site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))
@@ -100,7 +110,8 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
             yield _Role(found.role.value, found.why[:300], found.day, by_rule(row[5]))
 
     changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
-    return {"roles": _listed(_by_role(project, LINKABLE)), "roles_changed": changed}
+    settled = settle_list_links(project, seen_at=seen_at)
+    return {"roles": _listed(_by_role(project, LINKABLE)), "roles_changed": changed}, settled
 
 
 def apply_role_rules(project: Project) -> int:
@@ -161,7 +172,7 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
 _FACTS = f"""
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
     left(p.body, %(read)s),
-    octet_length(p.body), p.word_count, p.outlinks + coalesce(l.named, 0), p.inlinks,
+    octet_length(p.body), p.word_count, p.outlinks + coalesce(l.named + l.gives, 0), p.inlinks + coalesce(l.gets, 0),
     coalesce(l.said, 0), coalesce(l.menus, 0), coalesce(l.named, 0),
     coalesce(p.category_id, 0), NOT p.indexable AND p.indexability_status = %(calendar)s
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
@@ -203,22 +214,36 @@ def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
 
 def _count_links(project: Project) -> tuple[int, int]:
     """Makes the table `role_links` of how many characters of a page are links in its text or list, how many pages the
-    list names, and how many pages' menus lead to it. Returns how many live pages there are, and to how many of them
-    many menus lead."""
+    list names, as the crawl read it, and how many pages' menus lead to it; `gives` and `gets` are pages that it links
+    to, or that link to it, from texts that count as lists by role: a role is found from links as they were read, so
+    that it does not change what it rests on. Returns how many live pages there are, and to how many many menus lead."""
     menus = ", ".join(str(block.value) for block in _MENUS)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS role_links")
         cursor.execute(
             f"""
             CREATE TEMP TABLE role_links ON COMMIT DROP AS
-            SELECT page, sum(said)::bigint AS said, max(named) AS named, max(pages)::bigint AS menus FROM (
-                SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS named, 0 AS pages FROM linker_existinglink
-                WHERE project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
+            WITH by_role AS MATERIALIZED (
+                SELECT source_id, target_id, sum(length(anchor)) AS said, source_id <> target_id AND NOT EXISTS (
+                    SELECT FROM linker_existinglink t WHERE t.source_id = l.source_id AND t.target_id = l.target_id
+                        AND {sql(TEXT_LINK, "t")}
+                ) AS counts FROM linker_existinglink l
+                WHERE project_id = %(project)s AND {BY_ROLE} AND {sql(PRESENT)} GROUP BY 1, 2
+            )
+            SELECT page, sum(said)::bigint AS said, max(named) AS named, sum(gives)::bigint AS gives,
+                sum(gets)::bigint AS gets, max(pages)::bigint AS menus
+            FROM (
+                SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS named, 0 AS gives, 0 AS gets, 0 AS pages
+                FROM linker_existinglink WHERE project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
                 UNION ALL
-                SELECT source_id, sum(length(anchor)), count(DISTINCT target_id), 0 FROM linker_existinglink
-                WHERE project_id = %(project)s AND {sql(LIST_LINK)} GROUP BY 1
+                SELECT source_id, sum(length(anchor)), count(DISTINCT target_id), 0, 0, 0 FROM linker_existinglink
+                WHERE project_id = %(project)s AND {sql(LIST_LINK)} AND counts_by IS NULL GROUP BY 1
                 UNION ALL
-                SELECT target_id, 0, 0, count(*) FROM linker_existinglink
+                SELECT source_id, sum(said), 0, count(*) FILTER (WHERE counts), 0, 0 FROM by_role GROUP BY 1
+                UNION ALL
+                SELECT target_id, 0, 0, 0, count(*), 0 FROM by_role WHERE counts GROUP BY 1
+                UNION ALL
+                SELECT target_id, 0, 0, 0, 0, count(*) FROM linker_existinglink
                 WHERE project_id = %(project)s AND block IN ({menus}) AND {sql(PRESENT)}
                     AND source_id <> target_id
                 GROUP BY target_id, block

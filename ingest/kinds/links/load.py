@@ -9,6 +9,7 @@ import numpy as np
 
 from ingest.kinds.base import SHRINK_FROM, SHRINK_TO, Counts, shrinks
 from ingest.kinds.links import merge
+from ingest.kinds.links.examples import links_by_kind
 from ingest.kinds.links.parse import LinkParser
 from ingest.kinds.links.places import keep_elsewhere
 from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_stage, part_repeated_links
@@ -18,13 +19,12 @@ from linker.matching import follow_up
 from linker.matching.follow_up import Piece
 from linker.models import Block, LinkRule
 from linker.pages.link_rules import apply_link_rules, note_taken
-from linker.pages.roles import find_roles
+from linker.pages.roles import find_roles_and_lists
 from linker.storage.copy import analyze
 from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
     from ingest.kinds.base import ImportTask
-    from linker.pages.link_rules import Applied
 
 
 def load_links(task: ImportTask) -> Counts:
@@ -65,14 +65,15 @@ def load_links(task: ImportTask) -> Counts:
     applied = None
     if LinkRule.objects.filter(project=project).exists():  # without, there is nothing to read again, nor to take back
         applied = apply_link_rules(project, task.seen_at)
-        report |= _by_rules(report, applied)
+        report |= _counted_anew(report, applied.moved) | {"by_rules": applied.otherwise}
     if applied is not None and applied.moved:
         merge.count_page_links(project)
     else:
         stage.count_page_links()
     merge.note_sidebar(project)
     drop_link_stage()
-    report |= find_roles(project, task.note_substage)
+    report |= _by_roles(task, report, is_ruled=applied is not None)
+    report["kinds"] = links_by_kind(project, report, page_ids, task.seen_at)
     if applied is not None:
         note_taken(applied)  # who adds a rule holds the project's row, which is held from here on
     follow_up.start(project, (Piece.TIERS,), follows=task.run)
@@ -80,17 +81,26 @@ def load_links(task: ImportTask) -> Counts:
     return report | task.skipped.report() | {"mapping": rows.mapping}
 
 
-def _by_rules(report: Counts, applied: Applied) -> Counts:
-    """The counts of blocks as the rules have them."""
+def _by_roles(task: ImportTask, report: Counts, *, is_ruled: bool) -> Counts:
+    """Finds the roles of pages, by which links of lists count as such."""
+    found, listed = find_roles_and_lists(task.project, task.note_substage, task.seen_at)
+    by_roles = report["by_roles"] + listed.to_lists - listed.back
+    if is_ruled:  # which took links that counted so by the role of their page, or let them go
+        by_roles = merge.count_links_by_role(task.project, task.seen_at)
+    moved = Counter({(Block.CONTENT, Block.LIST): listed.to_lists, (Block.LIST, Block.CONTENT): listed.back})
+    return found | _counted_anew(report, moved) | {"by_roles": by_roles}
+
+
+def _counted_anew(report: Counts, moved: Counter[tuple[Block, Block]]) -> Counts:
+    """The counts of blocks, once links count otherwise: by what they were and are."""
     blocks = Counter[Block](report["links_by_block"])
-    for (was, now), links in applied.moved.items():
+    for (was, now), links in moved.items():
         blocks[was] -= links
         blocks[now] += links
     return {
         "body": blocks[Block.CONTENT],
         "template": blocks.total() - blocks[Block.CONTENT],
         "links_by_block": {block: blocks[block] for block in Block if blocks[block]},
-        "by_rules": applied.otherwise,
     }
 
 

@@ -8,6 +8,7 @@ from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.models import Block
 from linker.models.linked import ASIDE_LINK, TEXT_LINK
 from linker.models.querysets import MISSING, PRESENT, sql
+from linker.pages.list_links import BY_ROLE
 from linker.storage.copy import copy_in
 from linker.storage.page_writes import KEEP_PLANS
 
@@ -49,6 +50,14 @@ def count_live_links(project: Project, source: int | None = None) -> int:
         "SELECT count(*) FROM linker_existinglink WHERE project_id = %(project)s "
         f"AND {sql(PRESENT)}{_OF_SOURCE if source is not None else ''}",
         {"project": project.pk, "source": source},
+    )
+
+
+def count_links_by_role(project: Project, seen_at: datetime) -> int:
+    """Links that an import saw then and that count as those of a list because of the role of their page."""
+    return fetch_number(
+        f"SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND {BY_ROLE} AND last_seen_at >= %s",
+        [project.pk, seen_at],
     )
 
 

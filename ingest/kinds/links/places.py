@@ -9,8 +9,9 @@ import numpy as np
 from ingest.kinds.links.merge import ANCHOR_KEY
 from ingest.kinds.links.parse import NOWHERE
 from ingest.kinds.sql import execute
-from linker.models.linked import TEXT_LINK
-from linker.models.querysets import sql
+from linker.models import Block
+from linker.models.linked import read_block_sql
+from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import copy_in
 from linker.storage.page_writes import KEEP_PLANS
 
@@ -31,7 +32,8 @@ UPDATE linker_existinglink e SET place = found.place FROM (
     FROM stage_place s JOIN linker_page p ON p.id = s.source
     WHERE substr(p.body, s.place + 1, char_length(s.anchor)) = s.anchor GROUP BY 1, 2, 3
 ) found
-WHERE e.source_id = found.source AND e.target_id = found.target AND {sql(TEXT_LINK, "e")}
+WHERE e.source_id = found.source AND e.target_id = found.target AND {sql(PRESENT, "e")}
+    AND {read_block_sql("e")} = {Block.CONTENT.value}
     AND {ANCHOR_KEY.replace("anchor", "e.anchor")} = found.words AND e.place IS DISTINCT FROM found.place
 """
 FORGET_PLACES = (

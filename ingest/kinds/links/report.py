@@ -12,6 +12,7 @@ from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, impor
 from ingest.kinds.links.parse import IGNORED
 from linker.engine.roles.policy import PageRole
 from linker.models import Block
+from linker.pages.report import LinkKind
 from linker.reports.roles import KEYS as ROLE_KEYS
 from linker.reports.roles import LABELS as ROLE_LABELS
 from linker.reports.roles import roles_sentence
@@ -28,11 +29,13 @@ class LinksReport(ImportReport):
     template: int | None = None
     links_by_block: dict[Block, int] | None = None
     by_rules: int | None = None
+    by_roles: int | None = None
     made_template_by_repetition: int | None = None
     ignored: dict[str, int] | None = None
     places: int | None = None
     roles: dict[PageRole, int] | None = None
     roles_changed: int | None = None
+    kinds: tuple[LinkKind, ...] | None = None
 
     @property
     def loaded(self) -> int | None:
@@ -59,6 +62,7 @@ TABLE = import_table(
         "template": gettext_lazy("Links around the text"),
         "links_by_block": gettext_lazy("Links"),
         "by_rules": gettext_lazy("Links that count otherwise by rules"),
+        "by_roles": gettext_lazy("Links of a list because of their page’s role"),
         "made_template_by_repetition": gettext_lazy("Made template by repetition"),
         "places": gettext_lazy("Links whose place in the text is new"),
         "ignored": gettext_lazy("Ignored"),
@@ -72,6 +76,7 @@ TABLE = import_table(
             "template",
             "links_by_block",
             "by_rules",
+            "by_roles",
             "new",
             "seen_before",
             "missing",
@@ -91,6 +96,7 @@ def _of_links(report: LinksReport) -> list[str]:
     return [
         _read(report),
         _ruled(report),
+        _listed(report),
         _ignored(report),
         _gone(report),
         _roles(report),
@@ -137,6 +143,16 @@ def _roles(report: LinksReport) -> str:
         "By its links, %(pages)s page has another role.", "By their links, %(pages)s pages have another role.", pages
     )
     return f"{said % {'pages': number(pages)}} {roles_sentence(report.roles or {})}" if pages else ""
+
+
+def _listed(report: LinksReport) -> str:
+    links = report.by_roles or 0
+    said = ngettext(
+        "%(links)s of them stands on a home page, a list of pages or a utility page and counts as a link of a list.",
+        "%(links)s of them stand on home pages, lists of pages or utility pages and count as links of a list.",
+        links,
+    )
+    return said % {"links": number(links)} if links else ""
 
 
 def _ignored(report: LinksReport) -> str:

@@ -17,7 +17,7 @@ from linker.models import Block, CountsAs
 from linker.models.linked import IN_BLOCK
 from linker.pages.link_rules import apply_link_rules, note_taken, rules_of
 from linker.pages.report import RolesReport
-from linker.pages.roles import find_roles
+from linker.pages.roles import find_roles_and_lists
 from linker.reports.roles import KEYS as ROLE_KEYS
 from linker.reports.roles import LABELS as ROLE_LABELS
 from linker.reports.table import Table
@@ -84,22 +84,23 @@ def run_read_links(run: Run, progress: Progress = lifecycle.no_progress) -> Link
         rules = rules_of(project)
         applied = apply_link_rules(project)
         note_taken(applied)
-        found = None
-        if applied.moved:
+        found, listed = None, 0
+        if applied.written:
             progress(1, 3, "Counting links")
             count_page_links(project)
             note_sidebar(project)
             progress(2, 3, "Finding page roles")
-            found = RolesReport.from_json(find_roles(project))
+            roles, settled = find_roles_and_lists(project)
+            found, listed = RolesReport.from_json(roles), settled.total
             follow_up.start(project, (Piece.TIERS,), follows=run)
-        report = _report(rules, applied, found)
+        report = _report(rules, applied, found, listed)
         lifecycle.succeed(run.pk, report)
     return report
 
 
-def _report(rules: Sequence[LinkRule], applied: Applied, found: RolesReport | None) -> LinksReadReport:
+def _report(rules: Sequence[LinkRule], applied: Applied, found: RolesReport | None, listed: int) -> LinksReadReport:
     return LinksReadReport(
-        changed=applied.moved.total(),
+        changed=applied.moved.total() + listed,
         back=applied.back,
         otherwise=applied.otherwise,
         rules=tuple(

@@ -13,6 +13,7 @@ from ingest.kinds.links.places import LinkPlaces
 from ingest.kinds.sql import execute, fetch_number
 from linker.models import Block
 from linker.models.linked import read_block_sql
+from linker.pages.list_links import BY_ROLE
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_in, timestamp
 from linker.storage.locks import lock_pages
@@ -42,10 +43,11 @@ WITH merged AS (
     ON CONFLICT (source_id, target_id, (coalesce(read_block, block)), {ANCHOR_KEY}) DO UPDATE SET
     follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
     last_seen_at = excluded.last_seen_at, missing_since = NULL
-    RETURNING xmax = 0 AS fresh, block
+    RETURNING xmax = 0 AS fresh, block, counts_by
 )
-SELECT array_agg(block), array_agg(new), array_agg(known) FROM (
-    SELECT block, count(*) FILTER (WHERE fresh) AS new, count(*) FILTER (WHERE NOT fresh) AS known FROM merged
+SELECT array_agg(block), array_agg(new), array_agg(known), array_agg(by_role) FROM (
+    SELECT block, count(*) FILTER (WHERE fresh) AS new, count(*) FILTER (WHERE NOT fresh) AS known,
+        count(*) FILTER (WHERE {BY_ROLE}) AS by_role FROM merged
     GROUP BY block
 ) counts
 """
@@ -199,7 +201,8 @@ class LinkStage:
     def merge(self) -> dict[str, Any]:
         """Inserts and updates the links that are left.
 
-        Returns counts of `new`, `seen_before`, `body`, `template`, and of `links_by_block`.
+        Returns counts of `new`, `seen_before`, `body`, `template`, of `links_by_block`, and of those that count as
+        links of a list `by_roles` since an earlier import.
         """
         if self.at_once:
             self._write(self._held)
@@ -208,8 +211,9 @@ class LinkStage:
             self._merge.insert(self._merge.index(_ANALYZE_STAGE) + 1, (NAME_BLOCKS, (self.project.pk,)))
         merging = self._background.execute(*self._merge)
         self.wait()
-        new, seen = self._new, np.zeros_like(self._new)
-        for block, fresh, before in zip(*(column or () for column in merging.result()), strict=True):
+        new, seen, by_roles = self._new, np.zeros_like(self._new), 0
+        for block, fresh, before, listed in zip(*(column or () for column in merging.result()), strict=True):
+            by_roles += listed
             new[block] += fresh
             seen[block] += 0 if self.at_once else before  # there were none: these stood in several parts of the file
         blocks = (new + seen).tolist()
@@ -219,6 +223,7 @@ class LinkStage:
             "body": blocks[Block.CONTENT],
             "template": sum(blocks) - blocks[Block.CONTENT],
             "links_by_block": {block: blocks[block] for block in Block if blocks[block]},
+            "by_roles": by_roles,
         }
 
     def count_page_links(self) -> None:

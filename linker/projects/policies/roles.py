@@ -11,6 +11,7 @@ from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
 from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
+from linker.pages.list_links import listing_roles, settle_list_links
 from linker.pages.roles import apply_role_rules
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
@@ -54,16 +55,25 @@ def remove_role_rule(project: Project, rule_id: int, user: Actor) -> Run | bool:
 
 
 def _apply_role_rules(project: Project, user: Actor) -> Run | None:
-    is_large = Page.objects.filter(project=project)[ROLES_AT_ONCE : ROLES_AT_ONCE + 1].exists()
-    # An import that writes pages goes on to wait for the project's row, which is held here.
-    if is_large or not try_lock_pages(project.pk):
-        try:
-            return lifecycle.start_run(project, RunKind.ROLES, {}, user)
-        except lifecycle.RunIsActive as active:
-            return active.run  # which reads the rules once it has the project's row, so these too
+    if not _may_be_done_at_once(project):
+        return _find_roles(project, user)
     apply_role_rules(project)
+    settle_list_links(project)
     follow_up.start(project, [Piece.TIERS], user=user)
     return None
+
+
+def _may_be_done_at_once(project: Project) -> bool:
+    is_large = Page.objects.filter(project=project)[ROLES_AT_ONCE : ROLES_AT_ONCE + 1].exists()
+    # An import that writes pages goes on to wait for the project's row, which is held here.
+    return not is_large and try_lock_pages(project.pk)
+
+
+def _find_roles(project: Project, user: Actor) -> Run:
+    try:
+        return lifecycle.start_run(project, RunKind.ROLES, {}, user)
+    except lifecycle.RunIsActive as active:
+        return active.run  # which reads the rules once it has the project's row, so these too
 
 
 @transaction.atomic
@@ -81,12 +91,17 @@ def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
         before={"role by hand": before},
         after={"role by hand": chosen},
     )
+    if try_lock_pages(page.project_id):
+        settle_list_links(page.project, page=page.pk)
+    else:
+        _find_roles(page.project, user)
     follow_up.start(page.project, [Piece.TIERS], user=user, target=page.pk)
 
 
 @transaction.atomic
-def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user: Actor) -> None:
-    """What pages of each role give and receive, from the next match run on; what was suggested stays."""
+def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user: Actor) -> Run | None:
+    """What pages of each role give and receive, from the next match run on; what was suggested stays. Which links count
+    as an editor's follows at once, or by the run that is returned."""
     before = lock_project(project.pk).role_links
     project.role_links = differing(chosen)
     project.save(update_fields=["role_links"])
@@ -98,11 +113,17 @@ def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user:
         before=_links_for_log(role_links(before)),
         after=_links_for_log(chosen),
     )
+    if listing_roles(before) == listing_roles(project.role_links):
+        return None
+    if not _may_be_done_at_once(project):
+        return _find_roles(project, user)
+    settle_list_links(project)
+    return None
 
 
-def reset_role_links(project: Project, user: Actor) -> None:
+def reset_role_links(project: Project, user: Actor) -> Run | None:
     """Pages of each role give and receive again what they usually do."""
-    set_role_links(project, USUAL, user)
+    return set_role_links(project, USUAL, user)
 
 
 def _links_for_log(links: Mapping[PageRole, RoleLinks]) -> dict[str, Any]:

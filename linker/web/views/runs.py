@@ -18,6 +18,7 @@ from linker.pages import page_lists
 from linker.projects import access, overview
 from linker.query_strings import is_id
 from linker.reports import match_page, params, words
+from linker.reports.link_kinds import link_kinds
 from linker.runs import again, job_queue, under_way
 from linker.runs import lifecycle as life
 from linker.runs.pilot_progress import pilot_figures
@@ -100,6 +101,7 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
         instead_of=instead_of(run),
         pilot=pilot_figures(run),
         lists=page_lists.lists_of(run),
+        link_kinds=link_kinds(run),
         params=params.param_rows(run),
         may_cancel=run.is_active and is_manager,
         may_try_again=is_manager and again.may_be_tried_again(run),
