@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from linker.models import Membership, Project, Role, Run, RunKind
+from linker.models import Membership, Placement, Project, Rel, Role, Run, RunKind, Tier
 from linker.projects.create import create_project
 from linker.storage.copy import analyze
 
@@ -98,8 +98,16 @@ def make_suggestions(
         )
         for days in (7, 0)
     )
-    for name, bound in BOUNDS.items():
-        project.tiers.filter(basis=project.tier_basis, name=name).update(lower_bound=bound)
+    for name, bound in BOUNDS.items():  # not every basis has the tier between the others from the start
+        placement, rel = {"Inline": (Placement.INLINE, Rel.FOLLOW)}.get(name, (Placement.RELATED, Rel.NOFOLLOW))
+        given = {"placement": placement, "rel": rel, "held": name == "Reserve"}
+        Tier.objects.update_or_create(
+            project=project,
+            basis=project.tier_basis,
+            name=name,
+            defaults={"lower_bound": bound},
+            create_defaults={"lower_bound": bound, **given},
+        )
     tiers = {tier.name.lower(): tier.pk for tier in project.tiers.filter(basis=project.tier_basis)}
     values = {
         "project": project.pk, "run": run.pk, "earlier": earlier.pk,
