@@ -122,8 +122,7 @@ def test_another_member_of_a_series_is_less_likely_to_be_approved() -> None:
 
 
 @pytest.mark.nightly
-def test_titles_of_a_large_site_are_compared_in_little_time_and_memory() -> None:
-    """200,000 titles, of which a source is compared with some hundred each; 60 bytes a page and more are kept."""
+def test_200_000_titles_are_read_in_seconds_and_take_little_memory() -> None:
     words = [f"w{number:x}q" for number in range(3000)]
     rng = np.random.default_rng(4)
     drawn = rng.integers(0, len(words), (200_000, 2))
