@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import BOTH, Finding, Link, blocking_first
-from linker.explain.page_role import role_source
+from linker.explain.page_role import links_of, role_source
 from linker.explain.suppressed import said_full
 from linker.explain.wording import TWIN, day_text, filter_text, new_links_text
 from linker.matching.eligibility import IneligibleReason
@@ -23,6 +23,7 @@ from linker.wording import number, within
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from linker.engine.roles.policy import PageRole
     from linker.models import Page, Project
 
 
@@ -116,7 +117,15 @@ def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, ab
 def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding]:
     """Why the project does not want the page on this side."""
     for refusal in context.eligibility[page.pk].refusals[side]:
-        if refusal.role is not None:
+        if refusal.role is not None and side == Side.ACCEPTOR and _receives(context, refusal.role):
+            yield Finding(
+                "part-of-list",
+                _("It is a later page of a list, or a month or a year of an archive. Such pages receive no new links."),
+                _("If it is neither, choose another role on its page. Then match again."),
+                context.link(_("The page"), "page", page.pk),
+                side,
+            )
+        elif refusal.role is not None:
             said = _("It counts as %(role)s (%(source)s). Here, such a page receives no new links.")
             if side == Side.DONOR:
                 said = _("It counts as %(role)s (%(source)s). Here, such a page gives no new links.")
@@ -148,6 +157,11 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
             )
 
 
+def _receives(context: WhyNotContext, role: PageRole) -> bool:
+    """Whether pages of the role receive links otherwise."""
+    return role_links(context.project.role_links)[role].receives is not Receives.NO
+
+
 def _not_indexable(page: Page) -> Finding:
     if page.canonical_link and page.canonical_link not in (page.url, page.canonical_url):
         return Finding(
@@ -171,7 +185,7 @@ def _not_indexable(page: Page) -> Finding:
 
 def _limited_by_role(context: WhyNotContext, page: Page, sides: list[Side]) -> Iterator[Finding]:
     """What its role leaves the page of giving and receiving."""
-    links = role_links(context.project.role_links)[page.role_now]
+    links = links_of(context.project, page)
     if links.gives is not Gives.BESIDE and links.receives is not Receives.NAME:
         return
     called = {"role": _(NAMED[page.role_now]), "source": role_source(context.project, page)}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from linker.engine.patterns import compile_pattern
-from linker.engine.roles.policy import LABELS, Gives, PageRole, Receives, role_links
+from linker.engine.roles.archives import is_part_of_list
+from linker.engine.roles.policy import LABELS, Gives, PageRole, Receives, RoleLinks, role_links
 from linker.engine.roles.sayings import ROLE_WHY
 from linker.models import RoleRule
 from linker.reports.sentences import in_words
@@ -44,10 +45,18 @@ def role_source(project: Project, page: Page) -> str:
     return _("found: %(why)s") % {"why": in_words(page.role_why, ROLE_WHY)}
 
 
+def links_of(project: Project, page: Page) -> RoleLinks:
+    """What the page gives and receives by its role: later pages and months of lists receive nothing."""
+    links = role_links(project.role_links)[page.role_now]
+    if page.role_now is PageRole.HUB and is_part_of_list(page.url, page.title, page.h1):
+        return links._replace(receives=Receives.NO)
+    return links
+
+
 def _effect(project: Project, page: Page) -> str:
     if page.role_in_force == PageRole.EVENT and page.role_now is PageRole.ARTICLE:
         return _("Its date is still to come, so it gives and receives links like an article.")
-    links = role_links(project.role_links)[page.role_now]
+    links = links_of(project, page)
     return {
         (Gives.NO, Receives.NO): _("It neither gives nor receives new links."),
         (Gives.NO, Receives.NAME): _("It gives no new links and receives new links only with its own name as anchor."),

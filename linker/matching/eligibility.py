@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from linker.engine.page_rules import is_pagination, is_parameter_url
 from linker.engine.params import MatchParams
 from linker.engine.patterns import compile_pattern
+from linker.engine.roles.archives import is_part_of_list
 from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
 from linker.models import EmbeddingModel, ExclusionRule, PageList, Project, Side, SuppressedKind, Suppression
 from linker.models.querysets import ANSWERING, LIVE_STATUS, PRESENT, sql
@@ -113,7 +114,8 @@ class PageEligibility:
 
 
 class _Facts(NamedTuple):
-    """What the rules look at, as `_FACTS` selects it. `variant`: the address without its query is a page too."""
+    """What the rules look at, as `_FACTS` selects it. `variant`: the address without its query is a page too; `title`
+    and `h1` are those of hubs, others' are left empty."""
 
     page: int
     url: str
@@ -123,13 +125,16 @@ class _Facts(NamedTuple):
     clicks: int
     inlinks: int
     role: str
+    title: str
+    h1: str
     variant: bool
 
 
 _SIDES = (Side.DONOR, Side.ACCEPTOR)
+_OF_HUBS = f"CASE WHEN p.role_in_force = '{PageRole.HUB}' THEN p.{{}} ELSE '' END"
 _FACTS = (
     f"p.id, p.url, coalesce(p.category_id, 0), p.indexable, {sql(ANSWERING, 'p')}, "
-    f"coalesce(p.clicks, 0), p.inlinks, {ROLE_NOW}, "
+    f"coalesce(p.clicks, 0), p.inlinks, {ROLE_NOW}, {_OF_HUBS.format('title')}, {_OF_HUBS.format('h1')}, "
     "position('?' in p.canonical_url) > 0 AND EXISTS (SELECT 1 FROM linker_page q "
     "WHERE q.project_id = p.project_id AND md5(q.canonical_url) = md5(split_part(p.canonical_url, '?', 1)) "
     "AND q.id <> p.id)"
@@ -307,7 +312,7 @@ class EligibilityRules:
                 yield Refusal(IneligibleReason.EXCLUDED, rule)
         if side == Side.DONOR and facts.page in self.full:
             yield Refusal(IneligibleReason.SUPPRESSED)
-        if facts.role in self.without[side]:
+        if facts.role in self.without[side] or (side == Side.ACCEPTOR and _is_part_of_list(facts)):
             yield Refusal(IneligibleReason.ROLE, role=PageRole(facts.role))
 
     def filters(self, facts: _Facts, side: Side) -> Iterator[str]:
@@ -329,6 +334,11 @@ class EligibilityRules:
             yield "min_inlinks"
         if wanted.max_inlinks is not None and facts.inlinks > wanted.max_inlinks:
             yield "max_inlinks"
+
+
+def _is_part_of_list(facts: _Facts) -> bool:
+    """Whether it is a later page or a month of a list, which receives nothing whatever hubs may receive."""
+    return facts.role == PageRole.HUB and is_part_of_list(facts.url, facts.title, facts.h1)
 
 
 def _listed(project: Project, number: int | None) -> frozenset[int] | None:

@@ -43,7 +43,6 @@ SETTINGS = (
     "banned_anchors",
     "anchor_max_length",
     "identical_anchor_limit",
-    "anchor_repeats",
     "query_blend",
     "queue_order",
     "gap_links",

@@ -90,7 +90,7 @@ class RoleLinks(NamedTuple):
 
 USUAL = {
     PageRole.HOME: RoleLinks(Gives.NO, Receives.NO),
-    PageRole.HUB: RoleLinks(Gives.NO, Receives.NAME),
+    PageRole.HUB: RoleLinks(Gives.NO, Receives.NO),
     PageRole.ARTICLE: RoleLinks(Gives.YES, Receives.YES),
     PageRole.PRODUCT: RoleLinks(Gives.YES, Receives.YES),
     PageRole.UTILITY: RoleLinks(Gives.NO, Receives.NO),

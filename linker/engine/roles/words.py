@@ -136,6 +136,13 @@ MONTHS = (
     "november novembre noviembre nov",
     "december dezember décembre diciembre dicembre dec dez déc dic",
 )
+# What names of months and years of an archive have beside them.
+AROUND_DATES = """
+archive, archives, archived, archiv, archivo, archivos, archivio, archief, posts, news, beiträge, artikel,
+articles, entradas, articoli, berichten, month, monthly, year, yearly, day, daily, monat, monats, jahr, jahres, tag,
+mois, année, jour, mes, año, día, mese, anno, giorno, maand, jaar, dag, of, for, from, in, by, the, to, im, vom, von,
+aus, für, und, and, de, del, du, des, le, la, el, di, dell, van, het, bis
+"""
 LANGUAGES = frozenset(
     [
         "de",

@@ -12,7 +12,7 @@ from linker.matching.changes_run import run_changes
 from linker.matching.changes_start import start_changes
 from linker.matching.eligibility import eligible_pages
 from linker.matching.kept_runs import standing_run
-from linker.matching.lessons import ROLES, decisions, kept_lesson, lesson_of, open_links
+from linker.matching.lessons import ROLES, decisions, kept_lesson, lesson_of
 from linker.matching.ranked import load_site
 from linker.matching.report_types import MatchReport
 from linker.models import CandidateEdge, ExclusionRule, LearningChoice, Page, Project, Run, Side
@@ -29,8 +29,8 @@ HUBS = 20  # every sixth guide to begin with, as if they were lists
 
 
 def make_hubs(project: Project) -> set[int]:
-    """Guides of one topic, which are linked to one another, so that they may give links, too."""
-    project.role_links = {"hub": {"gives": "yes"}}
+    """Guides of one topic, which are linked to one another, so that they may give and receive links."""
+    project.role_links = {"hub": {"gives": "yes", "receives": "name"}}
     project.save(update_fields=["role_links"])
     hubs = set(project.pages.order_by("pk").values_list("pk", flat=True)[: HUBS * 6 : 6])
     Page.objects.filter(pk__in=hubs).update(role="hub")
@@ -86,7 +86,7 @@ def test_poor_anchors_move_words_and_no_pair(project, site):
     )
     for edge in project.edges.filter(OPEN, span_start__isnull=False, anchor_source=source).order_by("-score")[:12]:
         decide(edge, accept=False, reason="bad_anchor")
-    lesson = lesson_of(decisions(project), open_links(project))
+    lesson = lesson_of(decisions(project))
     assert lesson.shift == 0
     assert lesson.shifts[Family.WORDS, SOURCES.index(source)] < 0
     assert all(shift == 0 for (family, _), shift in lesson.shifts.items() if family in (Family.TO, Family.FROM))

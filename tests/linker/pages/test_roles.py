@@ -10,6 +10,7 @@ from django.utils import timezone
 from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, Receives, RoleLinks, role_links
 from linker.explain.page import why_not_page
+from linker.explain.page_role import role_in_words
 from linker.matching.eligibility import eligible_pages, ineligible_pages
 from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
@@ -162,6 +163,31 @@ def test_a_hub_gives_no_links_unless_the_project_says_so(project):
     for gives, is_donor in ({}, False), ({"hub": {"gives": "yes"}}, True):
         project.role_links = gives
         assert eligible_pages(project, make_model(), MatchParams()).is_donor.tolist() == [is_donor]
+
+
+def test_a_hub_receives_no_links_unless_the_project_says_so(project):
+    page(project, "/boots", role="hub")
+    for receives, is_target in ({}, False), ({"hub": {"receives": "name"}}, True):
+        project.role_links = receives
+        assert eligible_pages(project, make_model(), MatchParams()).is_target.tolist() == [is_target]
+
+
+@pytest.mark.parametrize("receives", ["name", "yes"])
+def test_later_pages_and_months_of_lists_receive_no_links_whatever_hubs_do(project, receives):
+    project.role_links = {"hub": {"receives": receives}}
+    topic = page(project, "/boots", title="Boots", role="hub")
+    later = page(project, "/boots/p2", title="Boots – Page 2", role="hub")
+    month = page(project, "/archive/4", title="April 2018", role="hub")
+    post = page(project, "/post", title="April 2018")
+    eligible = eligible_pages(project, make_model(), MatchParams())
+    assert set(eligible.ids[eligible.is_target].tolist()) == {topic.pk, post.pk}
+    assert {one.code for one in why_not_page(project, topic) if one.side == "acceptor" and one.blocking} == set()
+    for one in later, month:
+        [said] = [found.text for found in why_not_page(project, one) if found.code == "part-of-list"]
+        assert (
+            said == "It is a later page of a list, or a month or a year of an archive. Such pages receive no new links."
+        )
+        assert role_in_words(project, one).effect == "It neither gives nor receives new links."
 
 
 def test_thin_pages_have_no_room_in_their_text(project):
