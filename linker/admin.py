@@ -118,6 +118,7 @@ class ProjectAdmin(admin.ModelAdmin):
                         "banned_anchors",
                         "anchor_max_length",
                         "identical_anchor_limit",
+                        "anchor_repeats",
                         "query_blend",
                     ]
                 },

@@ -2,7 +2,8 @@
 
 Words that an editor wrote are looked at as a run looks at those it proposes; words that a run proposed were, and are
 only counted, but for addresses, which earlier runs proposed where they knew nothing better. Nothing here
-forbids: an editor may overrule each warning, and the decision keeps what was overruled.
+forbids: an editor may overrule each warning, and the decision keeps what was overruled. That words are used too often
+is only said, unless the project asks for more (Project.anchor_repeats).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from linker.engine.text.generic import bare, is_address, is_generic, stop_words
 from linker.engine.text.names import page_name
 from linker.engine.text.stems import stem
 from linker.matching.anchor_use import may_repeat, use_of
-from linker.models import ExistingLink, Page, SearchQuery
+from linker.models import AnchorRepeats, ExistingLink, Page, SearchQuery
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import LIVE, sql
 
@@ -44,6 +45,11 @@ _SAID = ngettext_lazy(
     "%(times)d other links to “%(page)s” say “%(anchor)s”. This project allows %(limit)d in all.",
     "times",
 )
+_SAID_BY_THE_WAY = ngettext_lazy(
+    "%(times)d other link to “%(page)s” says “%(anchor)s”. This project would rather have %(limit)d in all.",
+    "%(times)d other links to “%(page)s” say “%(anchor)s”. This project would rather have %(limit)d in all.",
+    "times",
+)
 _SAID_OTHERWISE = ngettext_lazy(
     "%(times)d other link to “%(page)s” says “%(other)s”, which is the same as “%(anchor)s” but for small words or the "
     "order. This project allows %(limit)d in all.",
@@ -58,11 +64,13 @@ CODES = frozenset(
 
 @dataclass(frozen=True)
 class AnchorWarning:
-    """`code` names the check; `sentence`, with `values` filled in, says what it found."""
+    """`code` names the check; `sentence`, with `values` filled in, says what it found. `stops`: an accept asks; else it
+    is only said."""
 
     code: str
     sentence: Any
     values: dict[str, str | int] = field(default_factory=dict)
+    stops: bool = True
 
     @property
     def text(self) -> str:
@@ -88,9 +96,19 @@ def warnings_about(
     is_new = written and fold(anchor) not in proposed
     found = _about_words(edge, anchor) if is_new else _about_address(anchor)
     number = list(_about_number(edge, anchor, use))
-    if number and may_repeat(anchor, placement() if placement else edge.placement, edge.target.title, edge.target.h1):
+    if number and _may_repeat(edge, anchor, placement):
         number = []
     return [*found, *number]
+
+
+def stopping(warnings: Iterable[AnchorWarning]) -> tuple[AnchorWarning, ...]:
+    """Those that an accept asks about."""
+    return tuple(warning for warning in warnings if warning.stops)
+
+
+def _may_repeat(edge: CandidateEdge, anchor: str, placement: Callable[[], str] | None) -> bool:
+    where = placement() if placement else edge.placement
+    return may_repeat(edge.project, anchor, where, edge.target.title, edge.target.h1)
 
 
 def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
@@ -118,7 +136,10 @@ def _about_number(edge: CandidateEdge, anchor: str, use: WordsInUse) -> Iterator
     page = page_name(edge.target.title, edge.target.h1) or edge.target.url
     values: dict[str, str | int] = {"times": times, "limit": limit, "page": page, "anchor": anchor}
     other = use.said_otherwise(edge.target_id, anchor)
-    if other:
+    stops = edge.project.anchor_repeats != AnchorRepeats.SAY
+    if not stops:
+        yield AnchorWarning("identical", _SAID_BY_THE_WAY, values | {"anchor": other or anchor}, stops=False)
+    elif other:
         yield AnchorWarning("identical", _SAID_OTHERWISE, values | {"other": other})
     else:
         yield AnchorWarning("identical", _SAID, values)
@@ -202,6 +223,6 @@ def _holding(words: Iterable[str], text: str, language: str) -> Iterator[bool]:
 
 
 def overruled(warnings: Iterable[AnchorWarning]) -> list[dict[str, str]]:
-    """As a decision keeps them: in English, whoever decides."""
+    """Those that an accept asks about, as a decision keeps them: in English, whoever decides."""
     with translation.override(settings.LANGUAGE_CODE):
-        return [{"code": warning.code, "text": warning.text} for warning in warnings]
+        return [{"code": warning.code, "text": warning.text} for warning in stopping(warnings)]

@@ -26,7 +26,7 @@ from linker.pages.gates import Gates
 from linker.storage.locks import lock_project
 from review import full_pages, overlap
 from review.allowed import refuse_barred
-from review.anchor_warnings import AnchorWarning, overruled, warnings_about
+from review.anchor_warnings import AnchorWarning, overruled, stopping, warnings_about
 from review.link_places import PLACEMENT_OF, make_accepted, where_of
 from review.models import Decision, OpinionRequest, Reason, Verb, Where, ruled_out_by
 from review.replacements import need_two
@@ -201,8 +201,9 @@ class _Deciding:
     def _accept(self, edge: CandidateEdge, counted: Counted) -> None:
         anchor, warnings = words_and_warnings(edge, self.verb, self.ruling, counted, self.user)
         codes = self.ruling.overrules.get(edge.pk, ())
-        if any(warning.code not in codes for warning in warnings):
-            self.doubts.append(Doubt(edge, anchor, tuple(warnings)))
+        asked = stopping(warnings)
+        if any(warning.code not in codes for warning in asked):
+            self.doubts.append(Doubt(edge, anchor, asked))
             return
         decision = self._decision(edge)
         decision.overruled = overruled(warnings)
@@ -267,15 +268,15 @@ def accepted_with(edge: CandidateEdge, ruling: Ruling, user: User) -> CandidateE
 
 
 def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
-    """What is to be said against the words of some open edges, accepted one after the other, by edge; without those
-    that nothing is to be said against."""
+    """What an accept would ask about some open edges, accepted one after the other, by edge; without those that it asks
+    nothing about."""
     counted = counted_of(project, edges)
     found = {}
     for edge in edges:
         warnings = warnings_about(edge, edge.anchor, counted.words, written=False)
         warnings += full_pages.warnings_about(edge, counted.caps, lambda edge=edge: edge.placement)  # type: ignore[misc]
-        if warnings:
-            found[edge.pk] = warnings
+        if asked := stopping(warnings):
+            found[edge.pk] = list(asked)
         else:
             counted.add(edge)
     return found

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from linker.engine.anchors.diversity import AnchorUse, word_set
+from linker.engine.anchors.diversity import AnchorUse, is_own_name, word_set
 from linker.engine.text.clean import clean
 from linker.engine.text.generic import bare
-from linker.engine.text.names import page_name
-from linker.models import Placement
+from linker.models import AnchorRepeats, Placement
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED_STATUSES, UNDECIDED, sql
 from linker.storage.cursors import stream
@@ -73,14 +72,13 @@ def carried_query(
     }
 
 
-def may_repeat(anchor: str, placement: str, title: str, h1: str) -> bool:
-    """Whether a link may say the words however many others to its page do: one that has no words of the donor's text
-    (it stands beside it, or in a sentence to be written) and says what the page with this title and H1 is called. A
+def may_repeat(project: Project, anchor: str, placement: str, title: str, h1: str) -> bool:
+    """Whether a link may say the words however many others to its page do: those that the page with this title and H1
+    is called by, as a person is called by one name. Where the project limits names as well, in the text none may; a
     list of related links has nothing else to say. Such a link counts for others all the same."""
-    if placement != Placement.RELATED:
+    if placement != Placement.RELATED and project.anchor_repeats == AnchorRepeats.ASK_NAMES:
         return False
-    names = (clean(h1), clean(title), page_name(title, h1))
-    return word_set(anchor) in {word_set(name) for name in names if name}
+    return is_own_name(anchor, title, h1)
 
 
 def is_another(anchor: str, settled: str) -> bool:

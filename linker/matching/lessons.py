@@ -7,12 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from django.db import connection
 
-from linker.engine.ranking.calibration import SOURCES, Calibration, Family, Lesson, PageShifts, learn, log_odds
+from linker.engine.ranking.calibration import (
+    SOURCES,
+    Calibration,
+    Family,
+    Lesson,
+    PageShifts,
+    common_kinds,
+    learn,
+    log_odds,
+)
 from linker.engine.roles.policy import PageRole
 from linker.matching.category_nodes import category_nodes
 from linker.matching.eligibility import IneligibleReason, ineligible_pages
@@ -149,10 +158,15 @@ class _Tops:
         return np.where(found > 0, found, -1)
 
 
-def lesson_of(decided: NDArray[Any]) -> Lesson:
-    """What decisions teach; see `decisions`."""
+def lesson_of(decided: NDArray[Any], waiting: OpenLinks) -> Lesson:
+    """What decisions teach; see `decisions`. By the suggestions that are shown and `waiting`, and those decided on, it
+    is told which kinds nearly all links of the site are of."""
     kinds = {family: decided[family.value].astype(np.int64) for family in KIND_COLUMNS}
-    return learn(decided["stated"].astype(np.float64), decided["approved"], kinds, decided["of_pair"])
+    shown = waiting.rows[waiting.rows["is_shown"]]
+    of_site = {family: np.concatenate([codes, shown[family.value]]) for family, codes in kinds.items()}
+    return learn(
+        decided["stated"].astype(np.float64), decided["approved"], kinds, decided["of_pair"], common_kinds(of_site)
+    )
 
 
 def kept_lesson(report: ApprovalReport | None) -> Lesson:
@@ -262,14 +276,15 @@ _OPEN_FIELDS = [
 ]
 
 
-def upcoming(project: Project, lesson: Lesson) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int]]] | None:
-    """How many open suggestions the queue shows unasked, by kind and under ALL, and how many it would if a match read
-    decisions as `lesson` does; where there are very many, by a sample of blocks of the table. None where no
-    probabilities are read."""
-    run = standing_run(project)
-    kept = MatchReport.from_json(run.report).approval if run is not None else None
-    if kept is None or project.tier_basis != Basis.PROBABILITY:
-        return None
+class OpenLinks(NamedTuple):
+    """Open suggestions as _OPEN_FIELDS; of very many, those in some blocks of the table, drawn by chance: `share`."""
+
+    rows: NDArray[Any]
+    share: float
+
+
+def open_links(project: Project) -> OpenLinks:
+    """The open suggestions of a project. Reads the table once."""
     number = kept_counts(project).filter(OPEN).aggregate(links=total())["links"] or 0
     share = min(1.0, MOST_LOOKED_AT / max(number, 1))
     drawn = f"TABLESAMPLE SYSTEM ({100 * share:.4f}) REPEATABLE (1)" if share < 1 else ""
@@ -278,6 +293,19 @@ def upcoming(project: Project, lesson: Lesson) -> tuple[Counter[tuple[str, int]]
     tops = _Tops(project)
     for family in (Family.FROM, Family.TO):
         rows[family.value] = tops.of(rows[family.value].astype(np.int64))
+    return OpenLinks(rows, share)
+
+
+def upcoming(
+    project: Project, lesson: Lesson, waiting: OpenLinks
+) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int]]] | None:
+    """How many of the suggestions that are `waiting` the queue shows unasked, by kind and under ALL, and how many it
+    would if a match read decisions as `lesson` does. None where no probabilities are read."""
+    run = standing_run(project)
+    kept = MatchReport.from_json(run.report).approval if run is not None else None
+    if kept is None or project.tier_basis != Basis.PROBABILITY:
+        return None
+    rows, share = waiting
     before = kept_lesson(kept)
     value = (log_odds(rows["probability"].astype(np.float64)) - _moves(before, rows) - before.shift) / before.slope
     value = value * lesson.slope + lesson.shift + _moves(lesson, rows)

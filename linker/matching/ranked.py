@@ -36,6 +36,7 @@ from linker.matching.lessons import (
     decisions,
     kind_lessons,
     lesson_of,
+    open_links,
     pairs_left_aside,
 )
 from linker.matching.page_marks import marks_of
@@ -91,7 +92,7 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
         raise UserError(message)
     copies = find_copies(run, eligible, progress)
     decided = decisions(project)
-    lesson = lesson_of(decided)
+    lesson = lesson_of(decided, open_links(project))
     ranker = ranker_of(ranking)
     if not isinstance(ranker, CandidateRanker):
         raise TypeError(f"{ranking} does not rank candidates")

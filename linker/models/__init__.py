@@ -55,7 +55,7 @@ from linker.models.policy import (
     Side,
     Tier,
 )
-from linker.models.project import Basis, Membership, Project, QueueOrder, Role
+from linker.models.project import AnchorRepeats, Basis, Membership, Project, QueueOrder, Role
 from linker.models.replacement import Replacement, ReplacementEnd
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 from linker.models.safety import BarredPair, SafetyClass
@@ -63,6 +63,7 @@ from linker.models.section_cap import SectionCap
 from linker.models.suppression import Reach, SuppressedKind, Suppression
 
 __all__ = [
+    "AnchorRepeats",
     "ApartPage",
     "BarredPair",
     "Basis",

@@ -80,6 +80,14 @@ class GapLinks(models.TextChoices):
     GAP = "gap", _("Content gap: a sentence is written for it")
 
 
+class AnchorRepeats(models.TextChoices):
+    """What is done where a page has as many links with the same anchor as the project wants."""
+
+    SAY = "say", _("Say so on the card; the accept key accepts it")
+    ASK = "ask", _("Ask before a link is accepted, but for the page’s own name")
+    ASK_NAMES = "names", _("Ask before a link is accepted, for the page’s own name as well")
+
+
 def default_model() -> str:
     return settings.DEFAULT_MODEL
 
@@ -117,6 +125,9 @@ class Project(models.Model):
         default=100, validators=[MinValueValidator(10), MaxValueValidator(200)]
     )
     identical_anchor_limit = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+    anchor_repeats = models.CharField(
+        max_length=8, choices=AnchorRepeats.choices, default=AnchorRepeats.SAY, db_default=AnchorRepeats.SAY
+    )
     query_blend = models.FloatField(
         default=0.3,
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],

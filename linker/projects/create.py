@@ -43,6 +43,7 @@ SETTINGS = (
     "banned_anchors",
     "anchor_max_length",
     "identical_anchor_limit",
+    "anchor_repeats",
     "query_blend",
     "queue_order",
     "gap_links",

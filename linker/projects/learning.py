@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from linker.engine.ranking.calibration import SOURCES, Family
 from linker.engine.roles.policy import LABELS
 from linker.matching.kept_runs import standing_run
-from linker.matching.lessons import ALL, ROLES, decisions, kind_lessons, lesson_of, upcoming
+from linker.matching.lessons import ALL, ROLES, decisions, kind_lessons, lesson_of, open_links, upcoming
 from linker.matching.report_types import MatchReport
 from linker.models import Category
 from linker.models.learning import left_aside
@@ -82,8 +82,9 @@ def next_match(project: Project) -> Learned | None:
     """What the next match would make of the decisions of today, among the suggestions that are open now. None where
     there is no run with probabilities to go by, or where tiers do not read them."""
     decided = decisions(project)
-    lesson = lesson_of(decided)
-    found = upcoming(project, lesson)
+    waiting = open_links(project)
+    lesson = lesson_of(decided, waiting)
+    found = upcoming(project, lesson, waiting)
     if found is None:
         return None
     before, now = found

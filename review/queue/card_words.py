@@ -62,6 +62,10 @@ HINTS = {
         "The text has no words that fit well. “Where” below says where this project puts such a link, and puts this "
         "one elsewhere."
     ),
+    "named": _(
+        "No place for a good link was found at “%(words)s”. “Where” below says where this project puts such a link, "
+        "and puts this one elsewhere."
+    ),
     "gap": _("Write the sentence with the words of the link in it, now or later, or put the link elsewhere."),
     "copy": _("Write the sentence, or take an anchor that stands in the text."),
 }

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from linker import lines, wording
 from linker.engine.candidates.registry import label_of
+from linker.engine.ranking.reasons import phrase_in
 from linker.engine.text.clean import clean, visible
 from linker.engine.text.sentences import beginning_and_end
 from linker.matching.cohorts import readers
@@ -63,10 +64,11 @@ LONG = ("source__body", "source__headings", "target__body", "target__headings")
 
 @dataclass(frozen=True)
 class Sign:
-    """A small warning on a card: its name, and in `text` what it means here."""
+    """A small warning on a card: its name, and in `text` what it means here; `is_mild` where it is only said."""
 
     name: str
     text: str
+    is_mild: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Card:
     `excerpt` is None where the donor's body does not hold the anchor. `opening` is how the target begins. `decision` is
     the one in force, None on an open suggestion. `position` is the place in the list shown, from 1; None outside of a
     list. `rels` are the rel values an accept can give, the tier's first. `linked` warns where the site has the link
-    already. `warnings` are what an accept with these words would be asked about. `paragraph` is where a sentence about
+    already. `warnings` are what is to be said against these words. `paragraph` is where a sentence about
     the acceptor would fit that has no words in the donor's text yet. `requests` are those for an opinion that are open.
     `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for. `read_by`:
     whose bounds its tier goes by, None for the project's. `is_inside_link`: the words that it is proposed for are.
@@ -119,6 +121,11 @@ class Card:
         """The warnings about its words that whoever accepted it overruled."""
         made = self.accepted or self.decision
         return [str(warning["text"]) for warning in made.overruled] if made is not None else []
+
+    @property
+    def asks(self) -> tuple[AnchorWarning, ...]:
+        """The warnings that an accept with these words would be asked about; the others are only said."""
+        return anchor_warnings.stopping(self.warnings)
 
     @property
     def is_open(self) -> bool:
@@ -161,10 +168,16 @@ class Card:
     @property
     def places(self) -> list[tuple[str, str]]:
         """What the card is labelled with, by where the link goes."""
-        labels = (
-            PLACES_OF_GAPS if self.place == "gap" else {Where.LINE: Where.LINE.label, Where.BESIDE: Where.BESIDE.label}
-        )
-        return [(str(where), str(label)) for where, label in labels.items()]
+        if self.place == "gap" and not self.named_words:
+            return [(str(where), str(label)) for where, label in PLACES_OF_GAPS.items()]
+        # Where the reason names words of the text, the hint says what became of them.
+        wheres = (Where.LINE, Where.BESIDE, Where.GAP) if self.place == "gap" else (Where.LINE, Where.BESIDE)
+        return [(str(where), str(where.label)) for where in wheres]
+
+    @property
+    def named_words(self) -> str:
+        """The words of the donor's text that it is proposed for; empty where the reason names none."""
+        return phrase_in(self.edge.why)
 
     @property
     def signs(self) -> list[Sign]:
@@ -201,7 +214,7 @@ class Card:
             signs.append(Sign(_("Another year"), said % {"year": apart[0], "other": apart[1]}))
         for warning in self.warnings:
             name = str(WARNING_NAMES.get(warning.code, _("Anchor")))
-            signs.append(Sign(name % warning.values, warning.text))
+            signs.append(Sign(name % warning.values, warning.text, is_mild=not warning.stops))
         if self.of_pilot:
             signs.append(Sign(_("Pilot"), _("Proposed by a pilot run.")))
         return signs
@@ -254,8 +267,9 @@ class Card:
             return [("", str(HINTS["copy"]))]
         if self.place != "gap":
             return []
-        hint = HINTS["linked" if self.is_inside_link else "beside"]
-        beside = [(str(self.where), str(hint))] if self.where in (Where.BESIDE, Where.LINE) else []
+        why = "linked" if self.is_inside_link else "named" if self.named_words else "beside"
+        hint = str(HINTS[why]) % {"words": self.named_words}
+        beside = [(str(self.where), hint)] if self.where in (Where.BESIDE, Where.LINE) else []
         return [*beside, (str(Where.GAP), str(HINTS["gap"]))]
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from review import decisions
+from review.anchor_warnings import stopping
 from review.models import KnownReading, Verb
 from review.overlap import change_share
 from review.rulings import Doubt
@@ -39,9 +40,9 @@ def take(
     words = ruling.anchor if verb == Verb.EDIT and ruling.anchor is not None else edge.anchor
     if verb != Verb.REJECT:
         where = decisions.where_with(edge, ruling, user)
-        warnings = decisions.warnings_about_words(edge, words, where)
+        warnings = stopping(decisions.warnings_about_words(edge, words, where))
         if any(warning.code not in ruling.overrules.get(edge.pk, ()) for warning in warnings):
-            return Doubt(edge, words, tuple(warnings))
+            return Doubt(edge, words, warnings)
     note(project, user, edge, verb, key, reason=ruling.reason, note=ruling.note, anchor=words)
     return None
 

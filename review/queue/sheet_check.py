@@ -13,6 +13,7 @@ from linker.models import CandidateEdge
 from linker.pages.safety import barring
 from linker.wording import number
 from review.allowed import barred_in_words
+from review.anchor_warnings import stopping
 from review.decisions import accepted_with, against, counted_of, newest_decisions, words_and_warnings
 from review.models import Verb
 from review.overlap import due_to
@@ -187,8 +188,8 @@ def _doubted(
         for wish in part:
             edge = edges[wish.edge]
             _anchor, warnings = words_and_warnings(edge, wish.verb, wish.ruling, counted, user)
-            if warnings:
-                found[wish.row] = " ".join(warning.text for warning in warnings)
+            if asked := stopping(warnings):
+                found[wish.row] = " ".join(warning.text for warning in asked)
             else:
                 counted.add(accepted_with(edge, wish.ruling, user))
     return found

@@ -17,7 +17,7 @@ from linker.matching.acceptor_caps import MOST
 from linker.matching.anchor_use import carried_query, is_another, may_repeat
 from linker.matching.donor_caps import BESIDE, IN_TEXT, ROOM_BESIDE, ROOM_IN_TEXT, PlaceCaps, SectionNames
 from linker.matching.section_caps import section_caps_sql
-from linker.models import EdgeStatus
+from linker.models import AnchorRepeats, EdgeStatus
 from linker.models.linked import linked_sql
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches, stream
@@ -33,20 +33,21 @@ if TYPE_CHECKING:
 AT_A_TIME = 5000  # rows that are written
 
 # The anchors that targets carry when this release has left, then those of the links about to leave. Which count, and
-# which the limit does not hold for, linker.matching.anchor_use says; of the links that have left, here.
+# which the limit does not hold for, linker.matching.anchor_use says; of the links that have left, here. Where a project
+# only says that words are used often, the limit holds back what nobody has read.
 _OVERRULED = """EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.overruled @> '[{{"code": "{code}"}}]'
             AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id))"""
 _ANCHORS = """
-SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.overruled, said.placement,
+SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.may, said.placement,
     coalesce(t.title, ''), coalesce(t.h1, '')
 FROM (
     SELECT leaving.target_id, leaving.edge, e.anchor, '' AS settled, 1 AS links,
-        {overruled} AS overruled, leaving.placement
+        {overruled} OR leaving.decided AND %(says)s AS may, leaving.placement
     FROM leaving JOIN linker_candidateedge e ON e.id = leaving.edge
     WHERE leaving.operation = 'add' AND leaving.reason = ''
     UNION ALL
     SELECT target_id, NULL, anchor, settled, links, false, '' FROM ({carried}) carried
-) said LEFT JOIN linker_page t ON t.id = said.target_id AND said.placement = 'related'
+) said LEFT JOIN linker_page t ON t.id = said.target_id AND said.edge IS NOT NULL
 ORDER BY said.target_id
 """
 # A link that is asked for again has left before, and is no other link beside itself.
@@ -158,21 +159,25 @@ def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
     )
     number = 0
     for _same, rows in groupby(
-        stream("anchors", _ANCHORS.format(carried=carried, overruled=_OVERRULED.format(code="identical")), params),
+        stream(
+            "anchors",
+            _ANCHORS.format(carried=carried, overruled=_OVERRULED.format(code="identical")),
+            params | {"says": project.anchor_repeats == AnchorRepeats.SAY},
+        ),
         key=itemgetter(0),
     ):
         said: Counter[str] = Counter()
         edges: defaultdict[str, list[tuple[int, bool, tuple[str, str, str, str]]]] = defaultdict(list)
-        for _target, edge, anchor, settled, links, overruled, placement, title, h1 in rows:
+        for _target, edge, anchor, settled, links, may, placement, title, h1 in rows:
             if edge is not None:
-                edges[word_set(anchor)].append((edge, overruled, (anchor, placement, title, h1)))
+                edges[word_set(anchor)].append((edge, may, (anchor, placement, title, h1)))
             elif is_another(anchor, settled):
                 said[word_set(anchor)] += links
         for words, those in edges.items():
             if said[words] + len(those) > limit:
                 number += 1
-                for edge, overruled, link in those:
-                    yield edge, number, said[words], overruled or may_repeat(*link)
+                for edge, may, link in those:
+                    yield edge, number, said[words], may or may_repeat(project, *link)
 
 
 def _over(project: Project) -> Iterator[tuple[int, str, str]]:

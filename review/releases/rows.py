@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from linker.models import CandidateEdge
 from linker.models.edge_columns import EDGE_COLUMNS, Form
-from linker.models.querysets import ACTIVE, DECIDED, OPEN, OUT, REOPENED, UNDECIDED, sql
+from linker.models.querysets import ACTIVE, DECIDED, OPEN, OUT, REOPENED, TO_REVIEW, UNDECIDED, sql
 from linker.storage.cells import safe_cell_sql
 from review.models import ReleaseFormat
 from review.releases import checks, put_in
@@ -35,12 +35,14 @@ class Choice(StrEnum):
 
     accepted   what leaves next: accepted links, suggestions of tiers that may be exported unreviewed, and the changes
                and removals that were asked for, as far as review.releases.checks holds nothing back
-    suggested  every open suggestion of the newest run, held tiers included
+    shown      the open suggestions that the queue shows
+    suggested  every open suggestion of the newest run, those that the queue holds back included
     exported   what is out: released, and not taken off the site since, also where it is back in the queue
     all        suggested, accepted and exported together; of what was rejected only what is still out
     """
 
     ACCEPTED = "accepted"
+    SHOWN = "shown"
     SUGGESTED = "suggested"
     EXPORTED = "exported"
     ALL = "all"
@@ -48,6 +50,7 @@ class Choice(StrEnum):
 
 _CHOSEN = {
     Choice.ACCEPTED: checks.READY,
+    Choice.SHOWN: TO_REVIEW,
     Choice.SUGGESTED: OPEN,
     Choice.EXPORTED: OUT,
     Choice.ALL: ACTIVE | OUT,
@@ -55,9 +58,11 @@ _CHOSEN = {
 ORDER = ("-donor_best", "source", "-score", "pk")
 
 
-def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[CandidateEdge]:
+def choose(edges: QuerySet[CandidateEdge], choice: Choice, *, of_tier: bool = False) -> QuerySet[CandidateEdge]:
     """Those of `edges` that a file of the choice holds, in no order; of what leaves next, before it is looked at
-    again."""
+    again. `of_tier`: they are of a tier that was asked for by name, which the queue then shows, held back or not."""
+    if of_tier and choice is Choice.SHOWN:
+        choice = Choice.SUGGESTED
     return edges.filter(_CHOSEN[choice]).order_by()
 
 

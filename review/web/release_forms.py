@@ -43,26 +43,27 @@ class ReleaseForm(FileForm):
 
 
 class DownloadForm(FileForm):
-    """A file that marks nothing: without parameters, the open suggestions in full. Accepted links leave by a release
-    alone."""
+    """A file that marks nothing: without parameters, the suggestions that the queue shows, in full. Accepted links
+    leave by a release alone."""
 
     format = forms.ChoiceField(
         label=gettext_lazy("Format"), choices=ReleaseFormat.choices, initial=ReleaseFormat.FULL, required=False
     )
     status = forms.ChoiceField(
         choices=[
-            (Choice.SUGGESTED, gettext_lazy("Open suggestions, highest score first")),
+            (Choice.SHOWN, gettext_lazy("Suggestions that the queue shows")),
+            (Choice.SUGGESTED, gettext_lazy("All open suggestions, also those held back")),
             (Choice.EXPORTED, gettext_lazy("All links exported so far")),
             (Choice.ALL, gettext_lazy("Suggested, accepted and exported together")),
         ],
-        initial=Choice.SUGGESTED,
+        initial=Choice.SHOWN,
         required=False,
         label=gettext_lazy("Links"),
     )
 
     def chosen(self) -> tuple[Choice, ReleaseFormat]:
         values = self.cleaned_data
-        return Choice(values["status"] or Choice.SUGGESTED), ReleaseFormat(values["format"] or ReleaseFormat.FULL)
+        return Choice(values["status"] or Choice.SHOWN), ReleaseFormat(values["format"] or ReleaseFormat.FULL)
 
 
 class CheckedLinksForm(forms.Form):

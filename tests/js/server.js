@@ -6,6 +6,8 @@ import { htmlOf } from "./elements.js";
 const PAGE = 24; // cards of one request
 const STATE = { accept: "accepted", anyway: "accepted", reject: "rejected" };
 const GENERIC = "click here"; // words that are warned of
+export const OFTEN = "used often";
+const SAID = { [GENERIC]: [{ code: "generic", text: "says nothing", stops: true }], [OFTEN]: [{ code: "identical", text: "9 say it", stops: false }] };
 
 export class Server {
   // `edges`: { edge, source, anchor, target }, in the order of the list.
@@ -59,7 +61,7 @@ export class Server {
 
   #edge(edge) { return this.edges.has(edge) ? answer({ cards: [this.card(edge)] }) : answer({}, 404); }
 
-  #words(query) { return { warnings: query.get("anchor") === GENERIC ? [{ code: "generic", text: "says nothing" }] : [] }; }
+  #words(query) { return { warnings: SAID[query.get("anchor")] || [] }; }
 
   #changed(held) { return held.filter((edge) => this.edges.get(edge)?.isChanged && this.isOpen(edge)).map((edge) => this.card(edge)); }
 

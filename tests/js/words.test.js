@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { inWindow, settle } from "./queue.js";
+import { OFTEN } from "./server.js";
 
 const BODY = "The day is long. Wear warm boots on snow. Dry them at night.";
 const OWN = [BODY.indexOf("warm"), BODY.indexOf("boots") + 5];
@@ -84,6 +85,16 @@ test("a digit picks another anchor, and what is typed or moved takes the choice 
   window.press(["Escape", "1", "a"]);
   await settle();
   assert.equal(server.edges.get(1).said, "snow boots");
+}));
+
+test("what is only said of the words stops no key", inWindow(placed, async (window, server) => {
+  typeAnew(window, OFTEN);
+  await window.wait(500);
+  assert.equal(window.find("[data-warnings]").textContent, "9 say it");
+  assert.equal(window.find("[data-do=anyway]").hidden, true);
+  window.press(["Enter"]);
+  await settle();
+  assert.deepEqual(server.requests[0].operations.map(({ do: done, anchor }) => [done.split(":")[0], anchor]), [["accept", OFTEN]]);
 }));
 
 test("warnings come while the words are changed, once they have not changed for a moment, and y overrules just these", inWindow(placed, async (window, server) => {

@@ -19,6 +19,13 @@ def as_editor(client_for, editor) -> Client:
 
 
 @pytest.fixture
+def asks(project) -> None:
+    """The project asks before a link repeats an anchor too often, the page's own name as well."""
+    project.anchor_repeats = "names"
+    project.save()
+
+
+@pytest.fixture
 def ada(project) -> User:
     from tests.factories import make_member
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.test import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asks")]
 
 BODY = "How to wash a sleeping bag of down. Rinse it twice, and dry it for a whole day."
 
@@ -427,7 +427,7 @@ def _holds(project: Project, links: int) -> None:
     settled.subtract(
         word_set(edge.anchor)
         for edge in edges
-        if edge.status == "accepted" and may_repeat(edge.anchor, edge.placement, "Boots", "")
+        if edge.status == "accepted" and may_repeat(project, edge.anchor, edge.placement, "Boots", "")
     )
     for words, times in settled.items():
         assert times <= max(limit, links if words == word_set("snow boots") else 0) + overruled[words]

@@ -193,6 +193,23 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
     assert "Write the sentence with the words of the link in it, now or later, or put the link elsewhere." in page
 
 
+@pytest.mark.parametrize(
+    ("why", "said", "hint"),
+    [
+        ("The two pages are alike.", "In the list at the end: no words of the text fit well", "The text has no"),
+        (
+            "The text says “wool socks”, the words of 3 other links to this page.",
+            "In the list at the end",
+            "No place for a good link was found at “wool socks”.",
+        ),
+    ],
+)
+def test_a_card_does_not_say_both_that_the_text_has_words_and_that_it_has_none(project, why, said, hint):
+    card = card_of(learned(project, anchor="blisters", content_gap=True, placement="related", why=why))
+    assert dict(card.places)[card.where] == said
+    assert [words.startswith(hint) for where, words in card.hints if where == card.where] == [True]
+
+
 def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:
     """A content gap that a match found a paragraph for."""
     page = make_page(project, body=body)

@@ -210,7 +210,7 @@ def test_a_link_whose_words_stand_elsewhere_or_otherwise_in_the_text_leaves(proj
     assert held_of(project) == []
 
 
-def test_the_best_links_of_an_anchor_leave_and_those_over_the_limit_stay(project):
+def test_the_best_links_of_an_anchor_leave_and_those_over_the_limit_stay(project, asks):
     target = make_page(project)
     edges = [accepted(project, target=target, anchor="Warm socks", score=0.9 - n / 100) for n in range(3)]
     late = [accepted(project, target=target, anchor="the warm socks", score=0.8)]
@@ -224,7 +224,7 @@ def test_the_best_links_of_an_anchor_leave_and_those_over_the_limit_stay(project
     assert kept.detail == "The acceptor has 3 links with this anchor; the project allows 3."
 
 
-def test_links_beside_the_text_say_the_name_of_their_page_each_time_and_take_room_from_those_in_texts(project):
+def test_links_beside_the_text_say_the_name_of_their_page_each_time_and_take_room_from_those_in_texts(project, asks):
     target = make_page(project, title="Warm socks | Shop", h1="Warm socks")
     beside = [
         accepted(project, target=target, anchor="warm socks", score=0.9 - n / 100, placement="related")
@@ -244,7 +244,7 @@ def test_links_beside_the_text_say_the_name_of_their_page_each_time_and_take_roo
 
 
 def test_anchors_that_have_left_or_stand_on_the_site_count(project):
-    project.identical_anchor_limit = 2
+    project.identical_anchor_limit, project.anchor_repeats = 2, "names"
     project.save()
     target = make_page(project)
     gone = make_edge(project, target=target, anchor="Warm socks", status=EdgeStatus.EXPORTED)
@@ -257,7 +257,7 @@ def test_anchors_that_have_left_or_stand_on_the_site_count(project):
 
 def test_a_release_counts_anchors_as_every_other_reader_does(project):
     """Links that left and stand on the site by now, in the same words or in others; template links."""
-    project.identical_anchor_limit = 1
+    project.identical_anchor_limit, project.anchor_repeats = 1, "names"
     project.save()
     target = make_page(project)
     same, reworded, _unseen = (
@@ -278,7 +278,7 @@ def test_a_release_counts_anchors_as_every_other_reader_does(project):
 
 
 def test_what_a_release_takes_away_and_what_is_not_released_yet_leaves_room_for_an_anchor(project, editor):
-    project.identical_anchor_limit = 1
+    project.identical_anchor_limit, project.anchor_repeats = 1, "names"
     project.save()
     target = make_page(project)
     leaving = make_edge(project, target=target, anchor="Warm socks", status=EdgeStatus.EXPORTED)
@@ -375,7 +375,7 @@ def test_a_link_held_back_for_its_acceptor_leaves_its_donors_room_to_the_next(pr
 
 
 def test_a_link_held_back_for_its_donor_leaves_its_anchor_and_its_acceptors_room_to_the_next(project):
-    project.identical_anchor_limit = 1
+    project.identical_anchor_limit, project.anchor_repeats = 1, "names"
     project.save()
     run = make_run(project, params={"inline_per_donor": 1, "per_target": 1})
     donor, target = make_page(project), make_page(project)

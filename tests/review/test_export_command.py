@@ -55,6 +55,27 @@ def test_other_files_mark_nothing(project, out, status):
     assert (edge.status, Release.objects.count()) == (before, 0)
 
 
+def test_what_the_queue_shows_is_written_without_what_it_holds_back(project, out, capsys):
+    shown, held = make_edge(project), make_edge(project, score=0.55)
+    assert held.tier is None or held.tier.held
+
+    call_command("export_links", "shop", str(out), status="shown")
+    assert donors(out) == [shown.source.url]
+    assert "holds" not in capsys.readouterr().out
+
+    call_command("export_links", "shop", str(out), status="suggested")
+    assert donors(out) == [shown.source.url, held.source.url]
+    assert "The queue holds 1 of them back; --status shown leaves those out" in capsys.readouterr().out
+
+
+def test_a_held_tier_that_is_named_is_written_as_the_queue_shows_it(project, out):
+    held = make_edge(project, score=0.55)
+
+    call_command("export_links", "shop", str(out), status="shown", tier=held.tier.name)
+
+    assert donors(out) == [held.source.url]
+
+
 def test_the_judges_columns_are_there(project, out):
     make_edge(project)
 

@@ -139,7 +139,7 @@ def test_what_is_asked_for_again_is_said_to_be_added_again(project, sent, editor
 
 
 def test_a_link_that_is_asked_for_again_is_no_other_link_with_its_anchor(project, editor):
-    project.identical_anchor_limit = 2
+    project.identical_anchor_limit, project.anchor_repeats = 2, "names"
     project.save()
     target = make_page(project)
     edges = [make_edge(project, target=target, status=EdgeStatus.ACCEPTED, anchor="warm boots") for _ in range(2)]

@@ -397,7 +397,7 @@ BEFORE = st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["own", "other", 
 @tried(40, phases=[Phase.explicit, Phase.generate])
 def test_what_the_preview_says_is_what_happens(project, editor, tmp_path, rows, before, limit, per_target):
     with transaction.atomic():
-        project.identical_anchor_limit = limit
+        project.identical_anchor_limit, project.anchor_repeats = limit, "names"
         project.save()
         targets = [make_page(project, f"/boots-{n}", title="Boots for winter") for n in range(2)]
         said = ["warm boots", "winter boots", "warm boots", "boots"] * 2

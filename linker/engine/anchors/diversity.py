@@ -7,8 +7,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from linker.engine.anchors.candidates import AnchorCandidate
+from linker.engine.text.clean import clean
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import bare, stop_words
+from linker.engine.text.names import page_name, short_forms
 
 _STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
 
@@ -42,6 +44,17 @@ def word_set(text: str) -> str:
     """
     words = {word for word in bare(text).split() if word not in _STOPS}
     return " ".join(sorted(words)) or fold(text)
+
+
+def is_own_name(anchor: str, title: str, h1: str) -> bool:
+    """Whether the words are what the page with this title and H1 is called: the H1, the title, or its first part
+    without brackets and without what comes behind a separator, in any order ("Meier, Anna" is "Anna Meier")."""
+    names = [clean(h1), clean(title), page_name(title, h1)]
+    for name in (clean(title), clean(h1)):
+        if name:
+            plain, *parts = short_forms(name, _STOPS)
+            names += [plain, *(part for part in parts if plain.startswith(part))]
+    return word_set(anchor) in {word_set(name) for name in names if name}
 
 
 def choose(candidates: Sequence[AnchorCandidate], used: Counter[str], limit: int) -> AnchorCandidate:

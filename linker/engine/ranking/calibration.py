@@ -2,8 +2,9 @@
 
 A rejection is seldom about all links: it is about links to lists, from one section, or on words of one source. So the
 log-odds of the model are moved by kind, each kind as far as the decisions on it say, held near nothing by a normal
-prior (partial pooling); what moves all links at once is held nearer still. A kind that nobody decided on stays where
-the model that ships puts it, but for that."""
+prior (partial pooling); what moves all links at once is held nearer still. A kind that nearly all links of a site are
+of tells none of them apart, so it does not move them beside that. A kind that nobody decided on stays where the model
+that ships puts it, but for that."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,6 +49,7 @@ DEVIATIONS = {
 }
 SUREST_STATED = 0.95  # anybody rejects a link now and then: what was stated counts as no surer than this
 LEAST_DECISIONS = 3  # on a kind, for it to move
+COMMON = 0.8  # of a site's links: a kind that so many are of is no kind in particular
 MOST_KINDS = 60  # of a family: those with the most decisions
 _AT_A_TIME = 10_000  # decisions
 
@@ -131,13 +133,20 @@ def learn(
     approved: NDArray[np.bool_],
     kinds: Mapping[Family, NDArray[np.int64]],
     of_pair: NDArray[np.bool_],
+    common: Collection[Kind] = (),
 ) -> Lesson:
     """What decisions [k] teach, given what the shipped model `stated` of the suggestions and whether they were
     `approved`. `kinds`: which of each family they are, -1 for none; `of_pair`: whether a decision speaks of the pair:
-    one that does not moves the kinds OF_WORDS alone.
+    one that does not moves the kinds OF_WORDS alone. `common`: kinds that nearly all links of the site are of, which
+    decisions on pairs do not move; see `common_kinds`.
 
     Logistic, with a normal prior on each number. Memory does not grow with the decisions."""
-    known = [kind for family, codes in kinds.items() for kind in _learned(family, codes)]
+    known = [
+        kind
+        for family, codes in kinds.items()
+        for kind in _learned(family, codes)
+        if kind not in common or family in OF_WORDS
+    ]
     if not len(stated):
         return Lesson(1.0, 0.0, 0, {})
     x, y = log_odds(np.clip(stated, 1 - SUREST_STATED, SUREST_STATED)), approved.astype(np.float64)
@@ -148,7 +157,9 @@ def learn(
         gradient, curvature = -precision * found, np.diag(precision)
         for first in range(0, len(x), _AT_A_TIME):
             part = slice(first, first + _AT_A_TIME)
-            table = _table(x[part], {family: codes[part] for family, codes in kinds.items()}, of_pair[part], known)
+            table = _table(
+                x[part], {family: codes[part] for family, codes in kinds.items()}, of_pair[part], known, common
+            )
             expected = _chance(x[part] + table @ found)
             gradient += table.T @ (y[part] - expected)
             curvature += (table.T * (expected * (1 - expected))) @ table
@@ -158,6 +169,15 @@ def learn(
             break
     slope, shift, *shifts = np.round(found, 6).tolist()
     return Lesson(round(max(1 + slope, _LEAST_SLOPE), 6), shift, len(stated), dict(zip(known, shifts, strict=True)))
+
+
+def common_kinds(kinds: Mapping[Family, NDArray[np.int64]]) -> frozenset[Kind]:
+    """The kinds that nearly all of some links are of, by the codes of each family as `learn` has them."""
+    found = set()
+    for family, codes in kinds.items():
+        code, count = np.unique(codes, return_counts=True)
+        found |= {(family, int(one)) for one in code[(code >= 0) & (count >= COMMON * len(codes))]}
+    return frozenset(found)
 
 
 def _learned(family: Family, codes: NDArray[np.int64]) -> list[Kind]:
@@ -172,12 +192,17 @@ def _table(
     kinds: Mapping[Family, NDArray[np.int64]],
     of_pair: NDArray[np.bool_],
     known: Sequence[Kind],
+    common: Collection[Kind],
 ) -> NDArray[np.float64]:
     """What each number to be learned counts for in each decision, [k, 2 + kinds]."""
     columns = [np.where(of_pair, x, 0.0), of_pair.astype(np.float64)]
     for family, code in known:
         counts = kinds[family] == code
-        columns.append((counts if family in OF_WORDS else counts & of_pair).astype(np.float64))
+        if family not in OF_WORDS:
+            counts &= of_pair
+        elif (family, code) in common:
+            counts &= ~of_pair
+        columns.append(counts.astype(np.float64))
     return np.column_stack(columns)
 
 

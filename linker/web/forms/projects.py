@@ -102,6 +102,7 @@ class ProjectForm(forms.ModelForm):
             "link_languages": gettext_lazy("Link pages in different languages"),
             "anchor_max_length": gettext_lazy("Longest anchor, in characters"),
             "identical_anchor_limit": gettext_lazy("Most links to a page with the same anchor"),
+            "anchor_repeats": gettext_lazy("Where a link would be one more"),
             "query_blend": gettext_lazy("Weight of search queries"),
             "queue_order": gettext_lazy("Order of the queue"),
             "gap_links": gettext_lazy("Links without words in the text"),
@@ -128,6 +129,11 @@ class ProjectForm(forms.ModelForm):
                 "Only if readers of the site read both languages. Takes effect at the next match."
             ),
             "identical_anchor_limit": gettext_lazy("Further links get the next best anchor."),
+            "anchor_repeats": gettext_lazy(
+                "The same words many times are natural where they name a person or a body, and look bought where they "
+                "advertise. What a tier exports unreviewed is held back beyond the limit either way, but for the "
+                "page’s own name."
+            ),
             "query_blend": gettext_lazy(
                 "0 uses titles and headings only; 1 puts search queries first. Needs an import of search "
                 "queries. Takes effect at the next match."

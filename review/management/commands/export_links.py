@@ -14,6 +14,7 @@ from tqdm import tqdm
 from linker.errors import UserError
 from linker.management.commands._cli import ProjectCommand
 from linker.models import Project
+from linker.models.querysets import HELD
 from review.models import ReleaseFormat
 from review.queue.filter_choices import tier_choices
 from review.queue.filters import QueueFilter
@@ -39,8 +40,9 @@ class Command(ProjectCommand):
             "--status",
             default=str(Choice.ACCEPTED),
             choices=[str(choice) for choice in Choice],
-            help="accepted: what is ready to export; suggested: all open suggestions, best first; exported: what has "
-            "been exported so far; all: these three together (default: accepted)",
+            help="accepted: what is ready to export; shown: the open suggestions that the queue shows; suggested: all "
+            "open suggestions, also those that the queue holds back; exported: what has been exported so far; all: "
+            "suggested, accepted and exported together (default: accepted)",
         )
         parser.add_argument(
             "--format",
@@ -108,7 +110,7 @@ class Command(ProjectCommand):
         return f"{made}; sha256 {release.sha256}{held}"
 
     def _without_release(self, project: Project, chosen: QueueFilter, options: dict[str, Any]) -> str:
-        edges = choose(chosen.scope(project), Choice(options["status"]))
+        edges = choose(chosen.scope(project), Choice(options["status"]), of_tier=chosen.tier is not None)
         count = edges.count()
         if not count:
             raise UserError(f"{project.slug} has no such links. Run match_project, or choose another --status.")
@@ -119,7 +121,9 @@ class Command(ProjectCommand):
             for piece in file_pieces(edges, ReleaseFormat(options["format"]), bom=options["bom"]):
                 file.write(piece)
                 bar.update(len(piece))
-        return f"{_links(count)} written; none of them is marked"
+        held = edges.filter(HELD).count() if chosen.tier is None else 0
+        said = f"{_links(count)} written; none of them is marked"
+        return f"{said}. The queue holds {held} of them back; --status shown leaves those out" if held else said
 
 
 def _links(count: int) -> str:

@@ -145,9 +145,9 @@ def page_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def words(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """What an accept with these words would do, as JSON: `where` the link would go, and the `warnings` it would be
-    asked about, with code and text, a `note` where words of the text can have no link, and for words not picked in the
-    text, the paragraph that holds them; or an `error`."""
+    """What an accept with these words would do, as JSON: `where` the link would go, the `warnings` about it, each with
+    code, text and whether it `stops` the accept, a `note` where words of the text can have no link, and for words not
+    picked in the text, the paragraph that holds them; or an `error`."""
     membership = member(request, slug, needs=Role.EDITOR)
     edge = edge_or_404(membership.project, pk, user_of(request), "source", "target")
     form = WordsForm(request.GET)
@@ -163,7 +163,7 @@ def words(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         found = decisions.warnings_about_words(edge, form.cleaned_data["anchor"], where)
     except AnchorError as error:
         return JsonResponse({"warnings": [], "error": str(error)})
-    warnings = [{"code": warning.code, "text": warning.text} for warning in found]
+    warnings = [{"code": warning.code, "text": warning.text, "stops": warning.stops} for warning in found]
     note = "" if form.ruling.where else why_elsewhere(edge, accepted)
     if edge.content_gap and where != Where.TEXT:
         note = why_not_there(edge, form.cleaned_data["anchor"])

@@ -342,7 +342,7 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     if chosen.ignored:
         return _refused(request, membership, _("No file was made: %(problem)s") % {"problem": not_understood(chosen)})
     choice, fmt = form.chosen()
-    edges = rows.choose(chosen.scope(project), choice)
+    edges = rows.choose(chosen.scope(project), choice, of_tier=chosen.tier is not None)
     pieces = rows.file_pieces(edges, fmt, bom=form.cleaned_data["bom"])
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
 

@@ -179,12 +179,14 @@ function show(card, words, { warnings, error = "", note = "" }) {
   const list = card.querySelector("[data-warnings]");
   const [codes, of, anyway] = ["[data-warned-codes]", "[data-warned-of]", "[data-do=anyway]"].map((selector) => card.querySelector(selector));
   if (!cameWith.has(card)) cameWith.set(card, { said: [...doubt.children], lines: [...list.children], codes: codes.value, of: of.value, isHidden: anyway.hidden });
-  const lines = (error ? [{ text: error }] : [...(note ? [{ text: note }] : []), ...warnings]).map(({ text }) => {
+  const lines = (error ? [{ text: error }] : [...(note ? [{ text: note }] : []), ...warnings]).map(({ text, stops }) => {
     const line = document.createElement("li");
     line.textContent = text;
+    line.classList.toggle("muted", stops === false);
     return line;
   });
-  showDoubt(card, { said: [list], lines, codes: warnings.map(({ code }) => code).join(" "), of: warnings.length ? words : "", isHidden: !warnings.length });
+  const asked = warnings.filter(({ stops }) => stops !== false); // the others are only said
+  showDoubt(card, { said: [list], lines, codes: asked.map(({ code }) => code).join(" "), of: asked.length ? words : "", isHidden: !asked.length });
 }
 
 function showDoubt(card, { said, lines, codes, of, isHidden }) {

@@ -118,7 +118,9 @@ def test_words_that_are_warned_of_need_another_look_and_y_accepts_them_anyway(at
 
 @pytest.fixture
 def warned(project, edges) -> None:
-    """The first card comes with a warning."""
+    """The first card comes with a warning: the project asks."""
+    project.anchor_repeats = "names"
+    project.save()
     for _ in range(3):
         make_link(make_page(project), edges[0].target, edges[0].anchor)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.engine.ranking.calibration import BESIDE, SOURCES, Calibration, Family, PageShifts, learn
+from linker.engine.ranking.calibration import BESIDE, SOURCES, Calibration, Family, PageShifts, common_kinds, learn
 
 BOUND = 0.75  # from where suggestions are shown
 HUB, ARTICLE = 1, 2
@@ -36,6 +36,34 @@ def test_a_kind_that_nobody_decided_on_stays_where_it_was() -> None:
     assert lesson.shifts[Family.TO, 7] < -0.4
     assert list(lesson.shifts) == [(Family.TO, 7)]
     assert lesson.shift > -0.45
+
+
+def test_a_kind_that_nearly_all_links_are_of_is_not_moved_beside_what_moves_all() -> None:
+    kinds = {Family.RECEIVER: np.full(40, ARTICLE), Family.TO: np.where(np.arange(40) % 2, 7, 8)}
+    stated, approved = np.full(40, 0.85), np.arange(40) % 20 < 11
+    of_pair = np.ones(40, dtype=bool)
+    common = common_kinds(kinds)
+    assert common == {(Family.RECEIVER, ARTICLE)}
+    lesson = learn(stated, approved, kinds, of_pair, common)
+    assert set(lesson.shifts) == {(Family.TO, 7), (Family.TO, 8)}
+    moved = Calibration(lesson.slope, lesson.shift, 40)
+    assert moved(np.array([0.85]))[0] > BOUND
+    assert learn(stated, approved, kinds, of_pair).shifts[Family.RECEIVER, ARTICLE] < -0.3
+
+
+def test_rejected_words_move_words_that_nearly_all_links_have() -> None:
+    kinds = {Family.WORDS: np.full(24, TITLE), Family.PLACE: np.ones(24, dtype=int)}
+    of_pair = np.arange(24) < 12
+    lesson = learn(np.full(24, 0.9), of_pair, kinds, of_pair, common_kinds(kinds))
+    assert lesson.shifts[Family.WORDS, TITLE] < -0.3
+    only_pairs = learn(
+        np.full(12, 0.9),
+        np.zeros(12, dtype=bool),
+        {family: codes[:12] for family, codes in kinds.items()},
+        np.ones(12, dtype=bool),
+        common_kinds(kinds),
+    )
+    assert only_pairs.shifts[Family.WORDS, TITLE] == 0
 
 
 def test_two_decisions_on_a_kind_are_too_few_to_move_it() -> None:

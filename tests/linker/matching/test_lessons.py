@@ -12,7 +12,7 @@ from linker.matching.changes_run import run_changes
 from linker.matching.changes_start import start_changes
 from linker.matching.eligibility import eligible_pages
 from linker.matching.kept_runs import standing_run
-from linker.matching.lessons import ROLES, decisions, kept_lesson, lesson_of
+from linker.matching.lessons import ROLES, decisions, kept_lesson, lesson_of, open_links
 from linker.matching.ranked import load_site
 from linker.matching.report_types import MatchReport
 from linker.models import CandidateEdge, ExclusionRule, LearningChoice, Page, Project, Run, Side
@@ -86,7 +86,7 @@ def test_poor_anchors_move_words_and_no_pair(project, site):
     )
     for edge in project.edges.filter(OPEN, span_start__isnull=False, anchor_source=source).order_by("-score")[:12]:
         decide(edge, accept=False, reason="bad_anchor")
-    lesson = lesson_of(decisions(project))
+    lesson = lesson_of(decisions(project), open_links(project))
     assert lesson.shift == 0
     assert lesson.shifts[Family.WORDS, SOURCES.index(source)] < 0
     assert all(shift == 0 for (family, _), shift in lesson.shifts.items() if family in (Family.TO, Family.FROM))

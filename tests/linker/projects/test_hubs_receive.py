@@ -13,7 +13,7 @@ from linker.models import Change
 from tests.factories import make_edge, make_page
 
 pytestmark = pytest.mark.django_db
-settle = import_module("linker.migrations.0056_hubs_receive_no_links").settle
+settle = import_module("linker.migrations.0057_hubs_receive_no_links").settle
 
 
 def decided(project, *statuses: str):

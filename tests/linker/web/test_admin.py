@@ -189,6 +189,7 @@ def test_a_project_starts_with_its_tiers_and_members(staff, root):
         "text_recipe": "full",
         "anchor_max_length": "70",
         "identical_anchor_limit": "3",
+        "anchor_repeats": "say",
         "query_blend": "0.3",
         "queue_order": "donor",
         "gap_links": "beside",

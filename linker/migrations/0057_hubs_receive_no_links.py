@@ -39,7 +39,7 @@ def settle(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("linker", "0055_links_of_lists_by_role"),
+        ("linker", "0056_anchor_repeats"),
     ]
 
     operations = [migrations.RunPython(settle, migrations.RunPython.noop)]
