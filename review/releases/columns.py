@@ -86,19 +86,28 @@ READ = """
 SELECT body || '' AS body FROM linker_page WHERE id = e.source_id AND e.reads OFFSET 0
 """
 # The words as the text spells them, which of several equal ones they are, and what stands next to them on their line.
-# PostgreSQL finds a character only by walking there from the first: the text is cut once, where the words begin.
+# PostgreSQL finds a character only by walking there from the first, and slowly: it does so once, with `right`, to the
+# place shortly before the words, and what is above is then cut by bytes.
 SPELLED = f"""
 SELECT part.words, (octet_length(part.above) - octet_length(replace(part.above, part.words, '')))
     / octet_length(part.words) + 1 AS nth,
-    right(split_part(part.above, E'\\n', -1), {CONTEXT_SIDE}) AS before, split_part(part.after, E'\\n', 1) AS after
+    split_part(part.before, E'\\n', -1) AS before, split_part(part.after, E'\\n', 1) AS after
 FROM (
-    SELECT cut.above, left(cut.rest, e.span_end - e.span_start) AS words,
-        substr(cut.rest, e.span_end - e.span_start + 1, {CONTEXT_SIDE}) AS after
+    SELECT convert_from(substring(whole.bytes, 1, length(whole.bytes) - length(convert_to(cut.rest, 'UTF8'))), 'UTF8')
+            || left(around.text, cut.side) AS above,
+        left(around.text, cut.side) AS before,
+        substr(around.text, cut.side + 1, e.span_end - e.span_start) AS words,
+        right(around.text, e.span_start - e.span_end - cut.side) AS after
     FROM (
-        SELECT left(read.body, e.span_start) AS above,
-            CASE WHEN e.span_start > 0 THEN right(read.body, -e.span_start) ELSE read.body END AS rest
+        SELECT least(e.span_start, {CONTEXT_SIDE}) AS side,
+            CASE WHEN e.span_start > {CONTEXT_SIDE} THEN right(read.body, {CONTEXT_SIDE} - e.span_start)
+                ELSE read.body END AS rest
         WHERE read.body IS NOT NULL AND e.span_end > e.span_start OFFSET 0
-    ) cut OFFSET 0
+    ) cut
+    CROSS JOIN LATERAL (SELECT convert_to(read.body, 'UTF8') AS bytes OFFSET 0) whole
+    CROSS JOIN LATERAL (
+        SELECT left(cut.rest, cut.side + e.span_end - e.span_start + {CONTEXT_SIDE}) AS text OFFSET 0
+    ) around OFFSET 0
 ) part
 WHERE part.words <> ''
 """

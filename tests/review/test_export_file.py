@@ -401,7 +401,7 @@ def test_suggestions_hold_held_tiers_and_neither_stale_nor_decided_ones(project)
 def test_a_rejected_link_is_in_no_file(project):
     make_edge(project, status=EdgeStatus.REJECTED)
 
-    assert [rows_of(project, choice) for choice in Choice] == [[], [], [], []]
+    assert [rows_of(project, choice) for choice in Choice] == [[]] * len(Choice)
 
 
 def test_the_document_names_the_columns_in_the_order_of_the_file():

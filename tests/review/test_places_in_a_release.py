@@ -152,3 +152,26 @@ def test_every_place_can_be_found_in_the_text(project, before, after, anchor):
     assert found == start
     assert body.count(around) >= 1
     assert body.find(around) + len(row["context_before"]) == start or body.count(around) > 1
+
+
+pieces = st.text(st.sampled_from("ab é’漢\N{HOT BEVERAGE}\N{MUSICAL SYMBOL G CLEF}\n"), max_size=8)
+far = st.builds(lambda piece, times, end: piece * times + end, pieces, st.integers(0, 30), pieces)
+
+
+@tried(40)
+@given(above=far, below=far, anchor=st.sampled_from(["a", "aba", "é’", "漢字"]))
+def test_occurrence_and_context_are_those_of_the_text_character_by_character(project, above, below, anchor):
+    page = make_page(project, body=f"{above}{anchor}{below}")
+    page.refresh_from_db()
+    edge = make_edge(
+        project, page, anchor=anchor, placement="inline", span_start=len(above), span_end=len(above) + len(anchor),
+        body_hash=page.body_hash,
+    )  # fmt: skip
+    file = b"".join(file_pieces(project.edges.filter(pk=edge.pk), ReleaseFormat.FULL)).decode()
+
+    row = next(csv.DictReader(io.StringIO(file, newline="")))
+
+    assert row["anchor_text"] == anchor
+    assert row["occurrence"] == str(above.count(anchor) + 1)
+    assert row["context_before"] == above.rpartition("\n")[2][-60:]
+    assert row["context_after"] == below[:60].partition("\n")[0]
