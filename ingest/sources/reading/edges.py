@@ -25,7 +25,7 @@ FEWEST, COVERAGE = 5, 0.5  # pages with the row, and of those that have a text
 SAME, MORE = 0.6, 0.05  # of its pages that have the same number of names, and that have more
 HEADED, SAME_HEADED = 3, 0.8  # names under a heading, which editors set above their lists, too; and both parts above
 FEWEST_TEASED = 2  # names with words below them
-_NAMES, _LABEL, _HEADING, _WORDS, _TEXT = range(5)
+_NAMES, _LABEL, _HEADING, _WORDS, _TEXT, _OWN = range(6)
 
 
 class Piece(NamedTuple):
@@ -47,11 +47,13 @@ class Known(NamedTuple):
 
 class Row(NamedTuple):
     """Names of pages in one shape: `key` tells the edge, the shape and whether a heading is above; `blocks` are their
-    numbers, the outermost first, and `others` those of what goes with them."""
+    numbers, the outermost first, and `others` those of what goes with them; `own` are those of the page's own name
+    among them and of what stands above a row before the text."""
 
     key: int
     blocks: list[int]
     others: list[int]
+    own: list[int]
 
 
 def pieces(page: Outline, blocks: Sequence[Block]) -> tuple[list[Piece], list[Piece]]:
@@ -60,7 +62,8 @@ def pieces(page: Outline, blocks: Sequence[Block]) -> tuple[list[Piece], list[Pi
         return [], []
     found = [*zip(blocks, lists.leads(page, blocks), strict=True)]
     sides = found[:FARTHEST], found[: -FARTHEST - 1 : -1]
-    start, end = ([_piece(page, block, lead) for block, lead in side] for side in sides)
+    own = {block.key for block in blocks if page.document.names[block.element] == "h1"}
+    start, end = ([_piece(page, block, lead, own) for block, lead in side] for side in sides)
     return start, end
 
 
@@ -68,12 +71,14 @@ def _is_text(block: Block) -> bool:
     return block.size - block.linked >= lists.PROSE
 
 
-def _piece(page: Outline, block: Block, lead: int) -> Piece:
+def _piece(page: Outline, block: Block, lead: int, own: Collection[int]) -> Piece:
     kind, shape = _TEXT, 0
     if lists.names_pages(block):
         kind, shape = _NAMES, _shape(page, block)
     elif not block.linked and page.document.names[block.element] in HEADINGS:
         kind = _HEADING
+    elif block.key in own:
+        kind = _OWN
     elif not block.linked and block.size <= lists.LABEL:
         kind = _LABEL
     elif not block.linked and block.size <= lists.TEASER:
@@ -93,24 +98,27 @@ def _shape(page: Outline, block: Block) -> int:
 def rows(found: Sequence[Piece], known: Known, *, is_end: bool) -> Iterator[Row]:
     """The rows of names from an edge to the text. Words without a link may stand below each name, as the first words of
     its page; what is known of the site, such as its footer, is passed over."""
-    shape, row = 0, Row(is_end, [], [])
+    shape, row = 0, Row(is_end, [], [], [])
     waiting: list[int] = []  # words whose name comes next, at the end of a page
     for number, piece in enumerate(found):
         in_row = piece.kind == _NAMES and (row.blocks or waiting)
         is_label = piece.kind in (_LABEL, _HEADING)
         if piece.lead in known.leads or (piece.key in known.everywhere and not is_label and not in_row):
             continue
-        if piece.kind == _NAMES:
+        if piece.kind == _OWN:
+            row.own.append(number)
+        elif piece.kind == _NAMES:
             if shape != piece.shape:
                 yield from _whole(row)
-                shape, row = piece.shape, Row(piece.shape << 2 | is_end, [], [])
+                own = [] if row.blocks else row.own
+                shape, row = piece.shape, Row(piece.shape << 2 | is_end, [], [], own)
             row.blocks.append(number)
             row.others.extend(waiting)
             waiting = []
         elif is_label:
             is_headed = is_end and piece.kind == _HEADING
             yield from _whole(row._replace(key=row.key | is_headed << 1), [number] if is_end else [])
-            shape, row, waiting = 0, Row(is_end, [], []), []
+            shape, row, waiting = 0, Row(is_end, [], [], [] if is_end else [number]), []
         elif piece.kind == _WORDS and is_end and not waiting:
             waiting = [number]
         else:
@@ -161,5 +169,5 @@ def set_by_site(page: Outline, blocks: Sequence[Block], known: Known, sizes: Map
             size = left.pop(row.key, 0)
             found += [ordered[number] for number in row.blocks[:size]]
             if len(row.blocks) <= size:
-                found += [ordered[number] for number in row.others]
+                found += [ordered[number] for number in (*row.others, *row.own)]
     return found

@@ -136,6 +136,17 @@ def is_dated(blocks: Sequence[Block]) -> bool:
     return 2 * sum(block.is_dated for block in blocks) >= max(1, sum(map(names_pages, blocks)))
 
 
+def is_of_site(url: str, targets: Sequence[str]) -> bool:
+    """Whether a list names pages of its own site: those of others are references, such as those of code to manuals."""
+    site = _site(url)
+    return 2 * sum(_site(target) == site for target in targets) >= max(1, len(targets))
+
+
+def _site(url: str) -> str:
+    host = _trunk(url).partition("/")[0].lower()
+    return host.removeprefix("www.")
+
+
 def is_index(url: str, targets: Sequence[str], template: SiteTemplate | None) -> bool:
     """Whether the pages that a list names lie below it, as the chapters of a book do, and are no lists themselves, as
     the tags of a list of tags are."""

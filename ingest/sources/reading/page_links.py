@@ -28,9 +28,8 @@ def page_links(
     """In the order of the page, as many as MAX_LINKS."""
     document = page.document
     element_of = _blocks_of_links(page)
-    is_list = main.is_list and (
-        main.is_dated or not lists.is_index(head.url, _targets(page, main, written, head), template)
-    )
+    is_list = main.is_list and lists.is_of_site(head.url, targets := _targets(page, main, written, head))
+    is_list = is_list and (main.is_dated or not lists.is_index(head.url, targets, template))
     links: list[PageLink] = []
     for place, name in enumerate(document.names):
         if name not in ("a", "area") or main.zones[place] == UNSEEN:

@@ -1,58 +1,79 @@
-"""Lines of links that a site sets above and below its texts, told once all pages are read: by words that stand on many
-pages (“part 3 of a series”), and by targets that are lists (“#hills #rivers”)."""
+"""Lines of links that a site sets around its texts, told once all pages are read: by words that stand on many pages
+(“part 3 of a series”), by targets that are lists (“#hills #rivers”), and by groups of pages that name each other."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from ingest.sources.reading.lists import AT_EDGES, LABEL, PROSE
-from ingest.sources.reading.site_names import page_key
+from ingest.sources.reading.groups import Groups, lines_of_groups
+from ingest.sources.reading.lists import AT_EDGES, FEW_WORDS, LABEL, PROSE
+from ingest.sources.reading.site_names import folded, page_key
 from ingest.sources.reading.text_lines import lines_of, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from ingest.sources.reading.site_names import SiteNames
     from ingest.sources.reading.text_lines import Line, Link
 
 FEWEST, SHARE = 5, 0.15  # pages with the words or with such a line, and of those that have a text
 FIRST_WORDS = 2  # that stand on most pages before one link, whatever follows them: “Next in hills:”
+NAMED, OTHERS = 0.8, 0.6  # of the lines with the same words: those whose links are names of pages, and of other ones
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 class Surroundings(NamedTuple):
-    """`leads` are numbers of words around links; `of_lists` tells whether lines of lists alone stand above texts and
-    below them; `lists` are hashes of the addresses of lists."""
+    """`leads` are numbers of words around links at the edges of texts, `frames` the same of words anywhere; `of_lists`
+    tells whether lines of lists alone stand above texts and below them; `lists` are hashes of the addresses of lists;
+    `groups` are pages that name each other."""
 
     leads: frozenset[int]
+    frames: frozenset[int]
     of_lists: tuple[bool, bool]
     lists: Collection[int]
+    groups: Groups
+
+    @classmethod
+    def nothing(cls, lists: Collection[int]) -> Surroundings:
+        return cls(frozenset(), frozenset(), (False, False), lists, Groups())
 
     def to_json(self) -> dict[str, Any]:
-        return {"leads": sorted(self.leads), "of_lists": self.of_lists}
+        return {
+            "leads": sorted(self.leads),
+            "frames": sorted(self.frames),
+            "of_lists": self.of_lists,
+            "groups": self.groups.to_json(),
+        }
 
     def with_earlier(self, stored: dict[str, Any] | None) -> Surroundings:
         """With what was learned before, as `to_json` gave it."""
         if stored is None:
             return self
         above, below = stored["of_lists"]
-        of_lists = self.of_lists[0] or above, self.of_lists[1] or below
-        return self._replace(leads=self.leads | {*stored["leads"]}, of_lists=of_lists)
+        groups = self.groups.with_earlier(stored["groups"]) if "groups" in stored else self.groups
+        return self._replace(
+            leads=self.leads | {*stored["leads"]},
+            frames=self.frames | {*stored.get("frames", ())},
+            of_lists=(self.of_lists[0] or above, self.of_lists[1] or below),
+            groups=groups,
+        )
 
     def __bool__(self) -> bool:
-        return bool(self.leads) or any(self.of_lists)
+        return bool(self.leads or self.frames or self.groups) or any(self.of_lists)
 
 
 def list_key(url: str) -> int:
     return crc32(page_key(url).encode("utf-8", "replace"))
 
 
-def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int]) -> Surroundings:
-    """Learns from some pages of a site, as (text, links)."""
+def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], names: SiteNames) -> Surroundings:
+    """Learns from some pages of a site, as (text, links), all but its groups."""
     texts = 0
     on_pages, anywhere, at_edges = Counter[int](), Counter[int](), Counter[int]()
+    frames = _Frames(names)
     of_lists = [0, 0]
     for text, links in pages:
         lines = lines_of(text, links)
@@ -63,10 +84,12 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int]) -
             if line.links:
                 leads = _leads(text, links, line)
                 anywhere.update(leads)
+                frames.add(text, links, line)
                 if number in edges:
                     found.update(leads)
                     at_edges.update(leads)
         on_pages.update(found)
+        frames.end_page()
         for is_end in (False, True):
             of_lists[is_end] += any(
                 end == is_end and _names_lists(text, links, lines[number], lists) for number, end in edges.items()
@@ -75,17 +98,66 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int]) -
     kept = frozenset(
         lead for lead, count in on_pages.items() if count >= least and at_edges[lead] >= AT_EDGES * anywhere[lead]
     )
-    return Surroundings(kept, (of_lists[0] >= least, of_lists[1] >= least), lists)
+    of_lists_kept = of_lists[0] >= least, of_lists[1] >= least
+    return Surroundings(kept, frames.learned(least), of_lists_kept, lists, Groups())
 
 
-def lines_of_site(text: str, links: Sequence[Link], lines: Sequence[Line], known: Surroundings) -> list[int]:
+class _Frames:
+    """Sentences that a site writes around the names of other pages each time, wherever they stand in a text: “If you
+    liked this, read also ...”. An editor's that is written often names the same pages, or stands twice on a page."""
+
+    def __init__(self, names: SiteNames) -> None:
+        self.names = names
+        self.times, self.on_pages, self.named = Counter[int](), Counter[int](), Counter[int]()
+        self.targets: defaultdict[int, set[int]] = defaultdict(set)
+        self.on_page: set[int] = set()
+
+    def add(self, text: str, links: Sequence[Link], line: Line) -> None:
+        if frame := _frame(text, links, line):
+            named = [links[number] for number in line.links]
+            self.times[frame] += 1
+            self.on_page.add(frame)
+            self.named[frame] += all(self.names.is_name(page_key(at.target), folded(at.anchor)) for at in named)
+            self.targets[frame].add(hash(tuple(page_key(at.target) for at in named)))
+
+    def end_page(self) -> None:
+        self.on_pages.update(self.on_page)
+        self.on_page.clear()
+
+    def learned(self, least: float) -> frozenset[int]:
+        return frozenset(
+            frame
+            for frame, pages in self.on_pages.items()
+            if pages >= least
+            and self.times[frame] == pages
+            and self.named[frame] >= NAMED * pages
+            and len(self.targets[frame]) >= OTHERS * pages
+        )
+
+
+def _frame(text: str, links: Sequence[Link], line: Line) -> int:
+    """A number of the words around the links of a line where they are a sentence; 0 where there are too few."""
+    around = [word for piece in words_beside(text, line, links) for word in _WORD.findall(piece.casefold())]
+    return crc32(" ".join(around).encode("utf-8", "replace")) if len(around) >= FEW_WORDS else 0
+
+
+def lines_of_site(
+    url: str, text: str, links: Sequence[Link], lines: Sequence[Line], known: Surroundings, names: SiteNames
+) -> set[int]:
     """The numbers of the lines that the site sets around a text."""
-    return [
+    found = {
         number
         for number, is_end in _edges(lines)
         if not known.leads.isdisjoint(_leads(text, links, lines[number]))
         or (known.of_lists[is_end] and _names_lists(text, links, lines[number], known.lists))
-    ]
+    }
+    if known.frames:
+        found.update(
+            number for number, line in enumerate(lines) if line.links and _frame(text, links, line) in known.frames
+        )
+    if known.groups:
+        found |= lines_of_groups(url, text, links, lines, names, known.groups)
+    return found
 
 
 def _edges(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:

@@ -46,10 +46,10 @@ def settle(url: str, text: str, links: Sequence[Link], names: SiteNames) -> Sett
     return _without(text, links, lines, dict.fromkeys(teasers, ASIDE))
 
 
-def settle_around(text: str, links: Sequence[Link], known: Surroundings) -> Settled | None:
+def settle_around(url: str, text: str, links: Sequence[Link], known: Surroundings, names: SiteNames) -> Settled | None:
     """The same, once lists and teasers are known, for the lines that the site sets around its texts."""
     lines = lines_of(text, links)
-    found = lines_of_site(text, links, lines, known)
+    found = lines_of_site(url, text, links, lines, known, names)
     return _without(text, links, lines, dict.fromkeys(found, NAVIGATION)) if found else None
 
 

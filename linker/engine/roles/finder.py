@@ -71,6 +71,7 @@ THIN_WORDS = 15  # fewer say nothing
 SHORT_WORDS = 150  # a list's own words
 HEADING_WORDS = 40  # no more than what comes above a list
 FEW_BELOW, FEW_LINKS = 2, 2
+FEWEST_LISTED = 3  # pages that a list names, whatever it says of them; of fewer it says no more than above a list
 EVENT_WORDS = 250  # more is a report, a recording or a transcript
 LINKED = 2  # pages whose texts link to a page: editors have chosen it, whatever it looks like
 BEGINNING = 600  # characters of a text in which an event says its day
@@ -372,7 +373,8 @@ def _is_over(text: str) -> bool:
 
 def _list(page: PageFacts) -> Found | None:
     """A page that is read as a list, whatever its address and its language: before a date makes an event of it."""
-    if not page.listed:
+    few = page.listed < FEWEST_LISTED and page.link_share < PARTLY_LINKS
+    if not page.listed or (few and (page.words or 0) > HEADING_WORDS * page.listed):
         return None
     return Found(PageRole.HUB, sayings.NAMES_PAGES.said(pages=f"{page.listed:,}"))
 

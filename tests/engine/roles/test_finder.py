@@ -217,6 +217,8 @@ def test_days_are_read_in_six_languages(text, days):
         ("/kirjoitukset/", "Kirjoitukset", {"listed": 12}, "hub"),
         ("/seite/2/", "Notizen", {"listed": 10, "link_share": 0.2}, "hub"),
         ("/topics/usability/", "usability", {"listed": 1, "words": 4, "text": "Usability tests at work"}, "hub"),
+        ("/topics/ropes/", "Ropes", {"listed": 2, "words": 62, "link_share": 0.2}, "hub"),  # with first words
+        ("/news/we-moved/", "We moved", {"listed": 1, "words": 90, "link_share": 0.2}, "article"),
         ("/events/2024-05-03/", "Meetings 2024-05-03", {"listed": 3, "words": 40}, "hub"),
         ("/contact", "Contact", {"listed": 3}, "utility"),
         ("/about/", "About", {"words": 14, "text": "We are two."}, "utility"),

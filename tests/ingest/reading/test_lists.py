@@ -206,3 +206,10 @@ def test_lists_of_as_many_items_as_an_editor_needs_stay():
 
     pages = [article(n, after=f"<h2>See also</h2><ul>{items(n)}</ul>") for n in range(PAGES)]
     assert set(blocks(pages[4], pages).values()) == {"content"}
+
+
+def test_lines_that_are_links_to_other_sites_are_no_list_of_pages():
+    """Code whose names are linked to a manual, and one link to a page of the site."""
+    code = "".join(f"<p><a href=https://manual.example.com/{n}>draw.line_{n}</a>(12)</p>" for n in range(9))
+    page = f"{SITE}/drawing", f"<body><main><h1>Drawing</h1>{code}<p>{link(3, 'What lines are')}</p></main></body>"
+    assert blocks(page, [*map(article, range(PAGES)), page])["What lines are"] == "content"

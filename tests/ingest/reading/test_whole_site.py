@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.sources.reading import SiteTemplate, read_page
+from ingest.sources.reading import SiteTemplate, groups, read_page
 from ingest.sources.reading.site_names import SiteNames
 from ingest.sources.reading.surroundings import Surroundings, learn, list_key
 from ingest.sources.reading.whole_site import settle, settle_around
@@ -92,12 +92,15 @@ def settled_around(page, pages):
     template = SiteTemplate.learn(pages)
     read = {url: read_page(html, url, template) for url, html in pages}
     lists = {list_key(url) for url, of in read.items() if any(link.block == "list" for link in of.links)}
-    known = learn([(of.text, of.links) for of in read.values()], lists)
-    known = Surroundings(frozenset(), (False, False), lists).with_earlier(known.to_json())
+    names = SiteNames.of((url, of.title, of.h1, of.description, of.text) for url, of in read.items())
+    known = learn([(of.text, of.links) for of in read.values()], lists, names)
+    known = known._replace(groups=groups.learn([(url, of.text, of.links) for url, of in read.items()], names))
+    known = Surroundings.nothing(lists).with_earlier(known.to_json())
     own = read[page[0]]
-    found = settle_around(own.text, own.links, known)
-    assert found is not None
-    return {link.anchor: found.blocks.get(number, link.block) for number, link in enumerate(own.links)}, found.text
+    found = settle_around(page[0], own.text, own.links, known, names)
+    of_site = {} if found is None else found.blocks
+    text = own.text if found is None else found.text
+    return {link.anchor: of_site.get(number, link.block) for number, link in enumerate(own.links)}, text
 
 
 MANY = 20
@@ -131,3 +134,118 @@ def test_lines_that_name_lists_alone_below_texts_are_the_site_s():
     found, text = settled_around(pages[4], [*pages, *lists])
     assert found == {"what we wrote": "content", "#hill4": "navigation", "#river4": "navigation"}
     assert "#hill" not in text
+
+
+PARTS = 7
+
+
+def box_of_series(number, window, template):
+    """Of a site whose posts are parts of series, of PARTS each, the parts around one, its own name without a link."""
+    part, series = number % PARTS, number // PARTS
+    shown = [at for at in range(PARTS) if abs(at - part) <= window]
+    items = [
+        f"<li>{name(at)}</li>" if at == number else f"<li><a href=/post-{at}>{name(at)}</a></li>"
+        for at in (series * PARTS + at for at in shown)
+    ]
+    return template.format(part=part + 1, of=PARTS, items="".join(items))
+
+
+BOXES = {
+    "its words have numbers": "<p>Deel {part} van {of} van onze reeks:</p><ul>{items}</ul>",
+    "its words are always the same": "<div><h4>In deze reeks</h4><ol>{items}</ol></div>",
+    "no words": "<ul>{items}</ul>",
+}
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("window", [2, PARTS], ids=["some parts", "all parts"])
+@pytest.mark.parametrize("where", ["before", "after", "text"])
+def test_names_of_the_other_parts_of_a_series_are_no_editor_s(where, window, box):
+    if where == "text" and box == "no words":
+        pytest.skip("within a text, words have to tell it")
+    pages = []
+    for n in range(4 * PARTS):
+        around = {"before": "", "after": ""}
+        text = f"{paragraph(n + 50)[:-1]} <a href=/post-{(n + 9) % 28}>what we wrote</a> {paragraph(n + 70)}"
+        inner = box_of_series(n, window, BOXES[box]) if n // PARTS % 2 == 0 else ""
+        if where == "text":
+            text = f"{text}</p>{inner}<p>{paragraph(n + 200)}"
+        else:
+            around[where] = inner
+        pages.append(article(n, text=text, **around))
+    found, text = settled_around(pages[2], pages)
+    assert found.pop("what we wrote") == "content"
+    assert set(found.values()) == {"navigation"}
+    assert len(found) == (4 if window == 2 else 6)
+    assert "reeks" not in text
+    assert name(2) not in text.split("\n")
+
+
+def test_parts_that_a_sentence_names_are_the_editor_s():
+    told = (
+        "In part one we saw why <a href=/post-{}>hills</a> are steep, in part two what <a href=/post-{}>rains</a> do."
+    )
+    pages = [
+        article(n, text=f"{told.format(n // 7 * 7, n // 7 * 7 + 1)} {paragraph(n + 50)}") for n in range(2 * PARTS)
+    ]
+    assert set(settled_around(pages[4], pages)[0].values()) == {"content"}
+
+
+def test_lists_of_editors_that_name_back_now_and_then_are_theirs():
+    """Two of five pages name each other below the same words; the others name whom they like."""
+    pages = []
+    for n in range(4 * PARTS):
+        named = {n + 1 if n % 2 == 0 else n - 1} if n % 5 < 2 else set()
+        named |= {(3 * n + 7 * k + 5) % 28 for k in range(1, 2 + n % 4)} - {n}
+        items = "".join(f"<li><a href=/post-{at}>{name(at)}</a></li>" for at in sorted(named))
+        pages.append(article(n, after=f"<h3>See also</h3><ul>{items}</ul>"))
+    assert set(settled_around(pages[6], pages)[0].values()) == {"content"}
+
+
+def test_the_same_list_on_all_pages_of_a_small_group_is_no_editor_s():
+    """The rest of the site has nothing like it; of three pages an editor may well have copied it."""
+
+    def chapters(n, group):
+        return "".join(f"<li><a href=/post-{at}>Chapter {at}</a></li>" for at in group if at != n)
+
+    small, smaller = range(10, 16), range(20, 23)
+    pages = [article(n, text=in_text(n)) for n in range(2 * MANY)]
+    for group, words in ((small, "Go on"), (smaller, "See also")):
+        for n in group:
+            pages[n] = article(n, text=in_text(n), after=f"<p>{words}</p><ul>{chapters(n, group)}</ul>")
+    found, text = settled_around(pages[12], pages)
+    assert found.pop("what we wrote") == "content"
+    assert set(found.values()) == {"navigation"}
+    assert "Go on" not in text
+    assert set(settled_around(pages[21], pages)[0].values()) == {"content"}
+
+
+def test_as_many_names_below_the_same_words_within_texts_are_the_site_s():
+    """They are other ones each time, and no page is named back; lists of editors have as many names as they need."""
+
+    def asked(n, size):
+        items = "".join(
+            f"<p><a href=/post-{at}>{name(at)}</a></p>" for at in ((5 * n + 9 * k) % 40 for k in range(size))
+        )
+        return f"{in_text(n)}</p><h4>Others asked</h4>{items}<p>{paragraph(n + 200)}"
+
+    pages = [article(n, text=asked(n, 3) if n % 4 == 0 else in_text(n)) for n in range(2 * MANY)]
+    found, text = settled_around(pages[8], pages)
+    assert found.pop("what we wrote") == "content"
+    assert set(found.values()) == {"navigation"}
+    assert "Others asked" not in text
+    pages = [article(n, text=asked(n, 2 + n // 4 % 3) if n % 4 == 0 else in_text(n)) for n in range(2 * MANY)]
+    assert set(settled_around(pages[8], pages)[0].values()) == {"content"}
+
+
+def test_a_sentence_that_names_two_other_pages_each_time_is_the_site_s():
+    def told(n, one, other):
+        one, other = (f"<a href=/post-{at}>{name(at)}</a>" for at in (one, other))
+        return f"{in_text(n)}</p><p>Who liked this has also read {one} and {other}.</p><p>{paragraph(n + 200)}"
+
+    pages = [article(n, text=told(n, (n + 5) % 20, (n * 3 + 7) % 20) if n % 3 else in_text(n)) for n in range(MANY)]
+    found, text = settled_around(pages[4], pages)
+    assert found == {"what we wrote": "content", name(9): "navigation", name(19): "navigation"}
+    assert "Who liked" not in text
+    pages = [article(n, text=told(n, n % 4, 6) if n % 3 else in_text(n)) for n in range(MANY)]
+    assert set(settled_around(pages[4], pages)[0].values()) == {"content"}

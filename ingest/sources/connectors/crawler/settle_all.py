@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ingest.sources.connectors.crawler.crawl import tell
 from ingest.sources.connectors.crawler.parts import in_parts
+from ingest.sources.reading.groups import learn as learn_groups
 from ingest.sources.reading.site_names import SiteNames
 from ingest.sources.reading.site_template import MAX_PAGES
 from ingest.sources.reading.surroundings import Surroundings, learn, list_key
@@ -45,9 +46,9 @@ def settle_all(plan: Plan, store: FetchStore) -> None:
             )
         )
         in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_names, names)))
-        known = _surroundings(plan, store)
+        known = _surroundings(plan, store, names)
         if known:
-            in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_surroundings, known)))
+            in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_surroundings, known, names)))
     with store.transaction():
         store.note("is_settled", True)
 
@@ -56,11 +57,13 @@ def _by_names(names: SiteNames, url: str, text: str, links: list[StoredLink]) ->
     return settle(url, text, links, names)
 
 
-def _by_surroundings(known: Surroundings, url: str, text: str, links: list[StoredLink]) -> Settled | None:
-    return settle_around(text, links, known)
+def _by_surroundings(
+    known: Surroundings, names: SiteNames, url: str, text: str, links: list[StoredLink]
+) -> Settled | None:
+    return settle_around(url, text, links, known, names)
 
 
-def _surroundings(plan: Plan, store: FetchStore) -> Surroundings:
+def _surroundings(plan: Plan, store: FetchStore, names: SiteNames) -> Surroundings:
     """What stands around the texts, learned from pages all over the site; what was learned of the last crawl still
     holds, for its pages that are as they were have lost it."""
     rows = store.connection.execute(
@@ -71,14 +74,26 @@ def _surroundings(plan: Plan, store: FetchStore) -> Surroundings:
     lists = frozenset(list_key(url) for (url,) in rows)
     stored = store.noted("surroundings")
     if stored is None:
-        known = learn(_sample(store), lists)
+        known = learn(_sample(store), lists, names)._replace(groups=learn_groups(_all(store), names))
         if plan.previous:
             with FetchStore(Path(plan.previous), read_only=True) as previous:
                 known = known.with_earlier(previous.noted("surroundings"))
         with store.transaction():
             store.note("surroundings", known.to_json())
         return known
-    return Surroundings(frozenset(), (False, False), lists).with_earlier(stored)
+    return Surroundings.nothing(lists).with_earlier(stored)
+
+
+def _all(store: FetchStore) -> Iterator[tuple[str, str, list[StoredLink]]]:
+    """The pages whose texts name others, with their links."""
+    last = 0
+    while rows := store.connection.execute(
+        "SELECT p.id, p.url, r.text FROM reading r JOIN page p ON p.id = r.page WHERE p.id > ? ORDER BY p.id LIMIT ?",
+        [last, CHUNK],
+    ).fetchall():
+        last = rows[-1][0]
+        links = _links(store.connection, rows[0][0], last, 0, 1)
+        yield from ((url, text, [link for _, link in links.get(number, ())]) for number, url, text in rows)
 
 
 def _sample(store: FetchStore) -> Iterator[tuple[str, list[StoredLink]]]:

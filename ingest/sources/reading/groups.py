@@ -1,0 +1,256 @@
+"""Boxes that name the pages of a group on each of them: the parts of a series, the chapters of a guide, the talks of an
+event. Learned from all pages of a site by who names whom, whatever the words and the language.
+
+A box is a run of lines that are links, with the page's own name among them, not linked, or without it. The pages of a
+group name each other, which lists of editors do now and then. So a run is a box where at least five pages all have the
+same one, or where nearly all that stand below the same words, or at the same end of texts, name pages that name back.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter, defaultdict
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from ingest.sources.reading.lists import LABEL, LETTERS_BESIDE, PROSE
+from ingest.sources.reading.site_names import folded, page_key
+from ingest.sources.reading.text_lines import lines_of, words_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from ingest.sources.reading.site_names import SiteNames
+    from ingest.sources.reading.text_lines import Line, Link
+
+FEWEST, SHARE = 5, 0.02  # pages with runs of a kind, and of those that have a text
+ALIKE, NAMED_BACK = 0.8, 0.6  # of the runs of a kind that are boxes; of the pages that a run names
+SAME_SET = 3  # pages that name the same group
+WHOLE = 0.8  # of a group's pages that have its box
+FIXED, SAME_SIZE, OF_TEXTS = (
+    3,
+    0.9,
+    0.1,
+)  # names in each run of a kind, of its runs, and pages with one of those with texts
+BESIDE = 0.5  # letters beside the links of an item, of those of its links
+SIGNS = 20  # the same of figures, signs and blanks
+OWN = 150  # characters of a line that names its own page
+AROUND_NAME = 4  # words before it and after it, such as “Part 3:” and “(you are here)”
+FIRST_WORDS = 2  # of a label, whatever follows them: “More by”
+_WORD = re.compile(r"[^\W\d_]+")
+_PART = re.compile(r"[^\W_]+")
+
+
+class Run(NamedTuple):
+    """Lines of links, one after another: their numbers with that of the page's own name, the number of the line above
+    that introduces them, or None, the numbers of the pages that they name but for their own, and the numbers of the
+    kinds of runs that it is of (0: none)."""
+
+    lines: list[int]
+    label: int | None
+    targets: list[int]
+    kinds: tuple[int, int]
+
+
+class Groups(NamedTuple):
+    """`kinds` of runs that are boxes, and numbers of sets of pages that name each other."""
+
+    kinds: frozenset[int] = frozenset()
+    sets: frozenset[int] = frozenset()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kinds": sorted(self.kinds), "sets": sorted(self.sets)}
+
+    def with_earlier(self, stored: dict[str, Any]) -> Groups:
+        return Groups(self.kinds | {*stored["kinds"]}, self.sets | {*stored["sets"]})
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds or self.sets)
+
+
+def page_number(url: str) -> int:
+    return crc32(page_key(url).encode("utf-8", "replace"))
+
+
+def lines_of_groups(
+    url: str, text: str, links: Sequence[Link], lines: Sequence[Line], names: SiteNames, known: Groups
+) -> set[int]:
+    """The numbers of the lines of a page that are boxes, with the words above them."""
+    found: set[int] = set()
+    for run in runs(url, text, links, lines, names):
+        is_kind = not known.kinds.isdisjoint(run.kinds)
+        if is_kind or _set_number({*run.targets, page_number(url)}) in known.sets:
+            found.update(run.lines)
+            if run.label is not None and (is_kind or not lines[run.label].links):
+                found.add(run.label)
+    return found
+
+
+def runs(url: str, text: str, links: Sequence[Link], lines: Sequence[Line], names: SiteNames) -> Iterator[Run]:
+    """The runs of links in a text."""
+    page = _Page(page_key(url), text, links, lines, names)
+    if not any(map(page.is_item, range(len(lines)))):
+        return
+    prose = [number for number, line in enumerate(lines) if line.beside >= PROSE]
+    number = 0
+    while number < len(lines):
+        if not page.is_item(number):
+            number += 1
+            continue
+        first = number - (number > 0 and page.names_itself(number - 1))
+        while number < len(lines) and (page.is_item(number) or page.is_own_item(number)):
+            number += 1
+        if targets := page.targets(range(first, number)):
+            label, words = page.label(first)
+            is_last = all(at < number for at in prose)
+            side = int(is_last) if any(at < first for at in prose) else -1
+            yield Run([*range(first, number)], label, targets, _kinds(side, words))
+
+
+class _Page(NamedTuple):
+    key: str
+    text: str
+    links: Sequence[Link]
+    lines: Sequence[Line]
+    names: SiteNames
+
+    def is_item(self, number: int) -> bool:
+        """Whether a line is links, with a time or a person beside them at most."""
+        line = self.lines[number]
+        if not line.links:
+            return False
+        most = max(LETTERS_BESIDE, BESIDE * line.linked)
+        if line.beside > most + SIGNS:
+            return False
+        return line.beside <= most or sum(map(_letters, words_beside(self.text, line, self.links))) <= most
+
+    def is_own_item(self, number: int) -> bool:
+        """Whether a line within a run is the page itself: by its name, or by the word that the others begin with."""
+        if self.names_itself(number):
+            return True
+        line, above = self.lines[number], self.lines[number - 1]
+        if line.links or line.size > LABEL or number + 1 == len(self.lines) or not self.is_item(number + 1):
+            return False
+        first = _WORD.match(self.text, line.start)
+        return first is not None and self.text.startswith(first[0], above.start)
+
+    def names_itself(self, number: int) -> bool:
+        line = self.lines[number]
+        if line.links or line.size > OWN:
+            return False
+        words = _PART.findall(self.text[line.start : line.end])
+        return any(
+            self.names.is_name(self.key, folded("".join(words[before : len(words) - after])))
+            for before in range(min(AROUND_NAME, len(words)))
+            for after in range(min(AROUND_NAME, len(words) - before))
+        )
+
+    def targets(self, numbers: Iterable[int]) -> list[int]:
+        keys = dict.fromkeys(page_key(self.links[at].target) for number in numbers for at in self.lines[number].links)
+        return [crc32(key.encode("utf-8", "replace")) for key in keys if key != self.key]
+
+    def label(self, first: int) -> tuple[int | None, list[str]]:
+        """The short line above a run, and its words beside its links."""
+        if not first or self.lines[first - 1].beside >= PROSE:
+            return None, []
+        above = self.lines[first - 1]
+        return first - 1, _WORD.findall(" ".join(words_beside(self.text, above, self.links)).casefold())
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+def _kinds(side: int, words: list[str]) -> tuple[int, int]:
+    """Numbers of where a run stands, and below which words: by all of them, and by the first. Within the text words
+    have to tell it."""
+    if not (words or side):
+        return 0, 0
+    said = [" ".join(words), "\n" + " ".join(words[:FIRST_WORDS]) if len(words) > FIRST_WORDS else ""]
+    whole, beginning = (crc32(f"{side}\n{text}".encode("utf-8", "replace")) << 1 | bool(words) for text in said)
+    return whole, beginning if said[1] else 0
+
+
+def _set_number(pages: Iterable[int]) -> int:
+    whole = array("Q", sorted(pages)).tobytes()
+    return int.from_bytes(blake2b(whole, digest_size=7).digest(), "little")
+
+
+class _Seen:
+    """What is kept of the runs of a site: 8 bytes for each name, and some 50 for each run."""
+
+    def __init__(self) -> None:
+        self.pages, self.targets, self.starts = array("Q"), array("Q"), array("Q")  # the first two for each name
+        self.named, self.closed = array("Q"), array("Q")  # numbers of the set that is named, and with the page itself
+        self.sizes = array("L")
+        self.kinds: tuple[array[int], array[int]] = array("Q"), array("Q")
+
+    def add(self, page: int, run: Run) -> None:
+        self.starts.append(len(self.targets))
+        self.targets.extend(run.targets)
+        self.pages.extend([page] * len(run.targets))
+        self.named.append(_set_number(run.targets))
+        self.closed.append(_set_number({*run.targets, page}))
+        self.sizes.append(len(run.targets))
+        for kinds, kind in zip(self.kinds, run.kinds, strict=True):
+            kinds.append(kind)
+
+
+def learn(pages: Iterable[tuple[str, str, Sequence[Link]]], names: SiteNames) -> Groups:
+    """Learns from all pages of a site, as (address, text, links)."""
+    seen, texts = _Seen(), 0
+    for url, text, links in pages:
+        texts += len(text) >= PROSE
+        if links:
+            page = page_number(url)
+            found = runs(url, text, links, lines_of(text, links), names)
+            for run in {tuple(run.targets): run for run in found}.values():
+                seen.add(page, run)
+    if not seen.sizes:
+        return Groups()
+    closed, sizes = np.asarray(seen.closed), np.asarray(seen.sizes)
+    times = _times(closed, closed)
+    whole = times >= np.maximum(FEWEST, WHOLE * (sizes + 1))
+    return Groups(_learned_kinds(seen, texts), frozenset(closed[whole].tolist()))
+
+
+def _times(numbers: NDArray[np.uint64], among: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How often each of the numbers is among others."""
+    known, counts = np.unique(among, return_counts=True)
+    at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+    return np.where(known[at] == numbers, counts[at], 0)
+
+
+def _learned_kinds(seen: _Seen, texts: int) -> frozenset[int]:
+    sizes, named, closed = np.asarray(seen.sizes), np.asarray(seen.named), np.asarray(seen.closed)
+    pages, targets = np.asarray(seen.pages), np.asarray(seen.targets)
+    back = np.isin(targets << np.uint64(32) | pages, pages << np.uint64(32) | targets)
+    mutual = np.add.reduceat(back.astype(np.int64), np.asarray(seen.starts).astype(np.int64)) >= NAMED_BACK * sizes
+    both = np.concatenate((named, closed))
+    same = np.maximum(_times(named, both), _times(closed, both)) >= SAME_SET
+    is_box = mutual | same
+    found = set()
+    for kinds in seen.kinds:
+        on: Counter[int] = Counter(kinds)
+        judged, boxes = Counter[int](), Counter[int]()
+        of_size: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        for kind, size, box in zip(kinds, sizes.tolist(), is_box.tolist(), strict=True):
+            of_size[kind][size] += 1
+            if size > 1:
+                judged[kind] += 1
+                boxes[kind] += box
+        for kind, times in on.items():
+            [(size, alike)] = of_size[kind].most_common(1)
+            is_group = judged[kind] >= max(FEWEST, SHARE * texts) and boxes[kind] >= ALIKE * judged[kind]
+            is_fixed = (
+                kind & 1 and size >= FIXED and alike >= SAME_SIZE * times and times >= max(FEWEST, OF_TEXTS * texts)
+            )
+            if kind and (is_group or is_fixed):
+                found.add(kind)
+    return frozenset(found)
