@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
+from linker.engine.roles.policy import NAMED, Gives, Receives
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import BOTH, Finding, Link, blocking_first
 from linker.explain.page_role import links_of, role_source
@@ -16,6 +16,7 @@ from linker.explain.suppressed import said_full
 from linker.explain.wording import TWIN, day_text, filter_text, new_links_text
 from linker.matching.eligibility import IneligibleReason
 from linker.models import CandidateEdge, PageStatus, PageTwin, Placement, Side, TwinKind
+from linker.pages.roles import links_by_role
 from linker.pages.sensitive_sayings import OF_A_PAGE as SENSITIVE_WHY
 from linker.reports.sentences import in_words
 from linker.wording import number, within
@@ -159,7 +160,7 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
 
 def _receives(context: WhyNotContext, role: PageRole) -> bool:
     """Whether pages of the role receive links otherwise."""
-    return role_links(context.project.role_links)[role].receives is not Receives.NO
+    return links_by_role(context.project)[role].receives is not Receives.NO
 
 
 def _not_indexable(page: Page) -> Finding:

@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.archives import is_part_of_list
-from linker.engine.roles.policy import LABELS, Gives, PageRole, Receives, RoleLinks, role_links
+from linker.engine.roles.policy import LABELS, Gives, PageRole, Receives, RoleLinks
 from linker.engine.roles.sayings import ROLE_WHY
 from linker.models import RoleRule
+from linker.pages.roles import links_by_role
 from linker.reports.sentences import in_words
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def role_source(project: Project, page: Page) -> str:
 
 def links_of(project: Project, page: Page) -> RoleLinks:
     """What the page gives and receives by its role: later pages and months of lists receive nothing."""
-    links = role_links(project.role_links)[page.role_now]
+    links = links_by_role(project)[page.role_now]
     if page.role_now is PageRole.HUB and is_part_of_list(page.url, page.title, page.h1):
         return links._replace(receives=Receives.NO)
     return links

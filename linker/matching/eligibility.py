@@ -16,13 +16,13 @@ from linker.engine.page_rules import is_pagination, is_parameter_url
 from linker.engine.params import MatchParams
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.archives import is_part_of_list
-from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
+from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives
 from linker.models import EmbeddingModel, ExclusionRule, PageList, Project, Side, SuppressedKind, Suppression
 from linker.models.querysets import ANSWERING, LIVE_STATUS, PRESENT, sql
 from linker.models.subtrees import categories_below
 from linker.models.suppression import IN_FORCE
 from linker.pages.page_lists import page_ids
-from linker.pages.roles import ROLE_NOW
+from linker.pages.roles import ROLE_NOW, links_by_role
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class EligibilityRules:
 
     def __init__(self, project: Project, params: MatchParams) -> None:
         self.parameter_urls = project.parameter_urls
-        links = role_links(project.role_links)
+        links = links_by_role(project)
         self.without = {
             Side.DONOR: {role for role, one in links.items() if one.gives is Gives.NO},
             Side.ACCEPTOR: {role for role, one in links.items() if one.receives is Receives.NO},

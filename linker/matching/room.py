@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from linker.engine.params import MatchParams
-from linker.engine.roles.policy import Gives, PageRole, role_links
+from linker.engine.roles.policy import Gives, PageRole
 from linker.matching.section_caps import cap_sql, caps_in_force, section_caps_sql
 from linker.models.linked import own_beside_sql
-from linker.pages.roles import ROLE_NOW, role_now_sql
+from linker.pages.roles import ROLE_NOW, links_by_role, role_now_sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def silent_roles(project: Project) -> list[str]:
 
 
 def _beside_alone(project: Project) -> list[str]:
-    return [role.value for role, links in role_links(project.role_links).items() if links.gives is Gives.BESIDE]
+    return [role.value for role, links in links_by_role(project).items() if links.gives is Gives.BESIDE]
 
 
 class Room(NamedTuple):

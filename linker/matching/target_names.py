@@ -11,13 +11,13 @@ from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
 from linker.engine.anchors.diversity import word_set
 from linker.engine.anchors.own_texts import TargetText
 from linker.engine.patterns import compile_pattern
-from linker.engine.roles.policy import Receives, role_links
+from linker.engine.roles.policy import Receives
 from linker.matching.search_queries import target_queries
 from linker.matching.spool import Spool
 from linker.models.querysets import PRESENT, sql
 from linker.models.suppression import ruled_out_words
 from linker.pages.languages import usual_language
-from linker.pages.roles import pages_that
+from linker.pages.roles import links_by_role, pages_that
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class TargetNames:
         self.template, self.usual_language = template or site_template(project), usual_language(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
         self.shared = _shared_names(project)
-        roles = role_links(project.role_links)
+        roles = links_by_role(project)
         # Pages that are linked to under their own names alone.
         self.by_name = pages_that(project, [role for role, one in roles.items() if one.receives is Receives.NAME])
         self.ruled_out = ruled_out_words(project)

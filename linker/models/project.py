@@ -151,8 +151,10 @@ class Project(models.Model):
     )
 
     role_links = models.JSONField(
-        default=dict, blank=True, help_text="What differs from linker.engine.roles.policy.USUAL, by role"
+        default=dict, blank=True, help_text="What differs from linker.engine.roles.policy.usual_links, by role"
     )
+    # Whether many of its pages sell something (linker.pages.roles): the lists of a shop receive links by their names.
+    is_shop = models.BooleanField(default=False, db_default=False, editable=False)
 
     # Where the clock hangs by which schedules run (ingest.schedules) and days begin.
     time_zone = models.CharField(

@@ -15,7 +15,7 @@ from django.db.models import Count
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
-from linker.engine.roles.policy import LABELS, PageRole
+from linker.engine.roles.policy import LABELS, PageRole, RoleLinks, role_links
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import LIST_LINK, TEXT_LINK
@@ -50,6 +50,8 @@ WITH_TEXT, MOST_THIN = 0.8, 0.2
 
 # Menus and footers that lead to more pages than these say nothing of them.
 FEW_IN_MENUS, MOST_IN_MENUS = 20, 0.1
+
+SELLS, SELLING_SHARE = 10, 0.2  # products of a shop, at least, and their share of its pages
 
 
 # The role that a project's settings are read by: an event to come is an article like any other.
@@ -111,7 +113,20 @@ def find_roles_and_lists(
 
     changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
     settled = settle_list_links(project, seen_at=seen_at)
-    return {"roles": _listed(_by_role(project, LINKABLE)), "roles_changed": changed}, settled
+    roles = _by_role(project, LINKABLE)
+    _note_shop(project, roles)
+    return {"roles": _listed(roles), "roles_changed": changed}, settled
+
+
+def _note_shop(project: Project, roles: Counter[str]) -> None:
+    products = roles[PageRole.PRODUCT.value]
+    project.is_shop = products >= max(SELLS, SELLING_SHARE * roles.total())
+    project.save(update_fields=["is_shop"])
+
+
+def links_by_role(project: Project) -> dict[PageRole, RoleLinks]:
+    """What pages of each role give and receive in a project."""
+    return role_links(project.role_links, in_shop=project.is_shop)
 
 
 def apply_role_rules(project: Project) -> int:

@@ -98,26 +98,35 @@ USUAL = {
     PageRole.EVENT: RoleLinks(Gives.YES, Receives.NO),
 }
 
+# The lists of a shop are the categories that it wants to be found by.
+USUAL_IN_SHOPS = {**USUAL, PageRole.HUB: RoleLinks(Gives.NO, Receives.NAME)}
 
-def role_links(changed: Mapping[str, Mapping[str, str]]) -> dict[PageRole, RoleLinks]:
-    """What each role gives and receives: USUAL, but for what a project has `changed`, by role, under "gives" and
-    "receives". Raises ValueError for a value that there is not."""
+
+def usual_links(*, in_shop: bool) -> dict[PageRole, RoleLinks]:
+    """What each role gives and receives where a project says nothing."""
+    return USUAL_IN_SHOPS if in_shop else USUAL
+
+
+def role_links(changed: Mapping[str, Mapping[str, str]], *, in_shop: bool = False) -> dict[PageRole, RoleLinks]:
+    """What each role gives and receives: what is usual, but for what a project has `changed`, by role, under "gives"
+    and "receives". Raises ValueError for a value that there is not."""
     return {
         role: RoleLinks(
             Gives(changed.get(role, {}).get("gives", usual.gives)),
             Receives(changed.get(role, {}).get("receives", usual.receives)),
         )
-        for role, usual in USUAL.items()
+        for role, usual in usual_links(in_shop=in_shop).items()
     }
 
 
-def differing(chosen: Mapping[PageRole, RoleLinks]) -> dict[str, dict[str, str]]:
-    """The part of a choice that differs from USUAL, by role, as `role_links` reads it: what was not chosen follows
-    later defaults."""
+def differing(chosen: Mapping[PageRole, RoleLinks], *, in_shop: bool = False) -> dict[str, dict[str, str]]:
+    """The part of a choice that differs from what is usual, by role, as `role_links` reads it: what was not chosen
+    follows later defaults."""
+    usual_of = usual_links(in_shop=in_shop)
     found = {
         role.value: {
             name: str(value)
-            for name, value, usual in zip(links._fields, links, USUAL[role], strict=True)
+            for name, value, usual in zip(links._fields, links, usual_of[role], strict=True)
             if value != usual
         }
         for role, links in chosen.items()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 
 from linker import audit
-from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
+from linker.engine.roles.policy import LABELS, differing, usual_links
 from linker.matching import follow_up
 from linker.matching.follow_up import Piece
 from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
 from linker.pages.list_links import listing_roles, settle_list_links
-from linker.pages.roles import apply_role_rules
+from linker.pages.roles import apply_role_rules, links_by_role
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
 from linker.storage.locks import lock_project, try_lock_pages
@@ -102,15 +102,17 @@ def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
 def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user: Actor) -> Run | None:
     """What pages of each role give and receive, from the next match run on; what was suggested stays. Which links count
     as an editor's follows at once, or by the run that is returned."""
-    before = lock_project(project.pk).role_links
-    project.role_links = differing(chosen)
+    held = lock_project(project.pk)
+    before, links_before = held.role_links, links_by_role(held)
+    project.is_shop = held.is_shop
+    project.role_links = differing(chosen, in_shop=held.is_shop)
     project.save(update_fields=["role_links"])
     audit.record(
         project,
         ChangeKind.ROLES,
         user=user,
         subject="What roles give and receive",
-        before=_links_for_log(role_links(before)),
+        before=_links_for_log(links_before),
         after=_links_for_log(chosen),
     )
     if listing_roles(before) == listing_roles(project.role_links):
@@ -123,7 +125,7 @@ def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user:
 
 def reset_role_links(project: Project, user: Actor) -> Run | None:
     """Pages of each role give and receive again what they usually do."""
-    return set_role_links(project, USUAL, user)
+    return set_role_links(project, usual_links(in_shop=project.is_shop), user)
 
 
 def _links_for_log(links: Mapping[PageRole, RoleLinks]) -> dict[str, Any]:

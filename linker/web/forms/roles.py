@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from linker.engine.roles.policy import CHOICES as ROLE_CHOICES
 from linker.engine.roles.policy import LABELS as PAGE_ROLES
-from linker.engine.roles.policy import MEANS, NAMED, Gives, PageRole, Receives, RoleLinks, role_links
+from linker.engine.roles.policy import MEANS, NAMED, Gives, PageRole, Receives, RoleLinks
 from linker.models import RoleRule
 from linker.web.forms.fields import AddressRuleForm
 
@@ -43,8 +43,8 @@ class RoleLinksForm(forms.Form):
         (Receives.NO, gettext_lazy("none")),
     )
 
-    def __init__(self, data: Any = None, *, changed: dict[str, dict[str, str]]) -> None:
-        links = role_links(changed)
+    def __init__(self, data: Any = None, *, links: dict[PageRole, RoleLinks]) -> None:
+        """`links`: what they give and receive now."""
         initial = {f"{role}_{name}": value for role, one in links.items() for name, value in one._asdict().items()}
         super().__init__(data, initial=initial)
         words_of = {"gives": _("gives"), "receives": _("receives")}

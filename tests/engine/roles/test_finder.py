@@ -241,6 +241,8 @@ def test_only_what_differs_from_the_usual_is_kept():
     assert links[PageRole.HUB] == RoleLinks(Gives.NO, Receives.YES)
     assert differing(links) == {"hub": {"receives": "yes"}}
     assert differing(USUAL) == {}
+    assert differing(USUAL, in_shop=True) == {"hub": {"receives": "no"}}
+    assert differing(role_links({}, in_shop=True), in_shop=True) == {}
     assert role_links({}) == USUAL
 
 

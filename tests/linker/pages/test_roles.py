@@ -13,8 +13,8 @@ from linker.explain.page import why_not_page
 from linker.explain.page_role import role_in_words
 from linker.matching.eligibility import eligible_pages, ineligible_pages
 from linker.matching.room import rooms_of
-from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
-from linker.pages.roles import apply_role_rules, find_roles, run_find_roles
+from linker.models import Block, Change, ChangeKind, Page, Project, RoleRule, Run, RunKind
+from linker.pages.roles import apply_role_rules, find_roles, links_by_role, run_find_roles
 from linker.projects.policies.roles import add_role_rule, remove_role_rule, set_page_role, set_role_links
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
@@ -170,6 +170,26 @@ def test_a_hub_receives_no_links_unless_the_project_says_so(project):
     for receives, is_target in ({}, False), ({"hub": {"receives": "name"}}, True):
         project.role_links = receives
         assert eligible_pages(project, make_model(), MatchParams()).is_target.tolist() == [is_target]
+
+
+@pytest.mark.parametrize(("products", "receives"), [(9, Receives.NO), (10, Receives.NAME)])
+def test_the_lists_of_a_shop_receive_links_under_their_own_names(project, products, receives):
+    for number in range(products):
+        page(project, f"/product/{number}", body="Ours costs 12 EUR. Add to basket.")
+    for number in range(30):
+        page(project, f"/post/{number}", body="A long story about the hills.")
+    assert find_roles(project)["roles"]["product"] == products
+    found = Project.objects.get(pk=project.pk)
+    assert links_by_role(found)[PageRole.HUB] == RoleLinks(Gives.NO, receives)
+
+
+def test_one_product_in_six_pages_makes_no_shop(project):
+    for number in range(10):
+        page(project, f"/product/{number}", body="Ours costs 12 EUR. Add to basket.")
+    for number in range(50):
+        page(project, f"/post/{number}", body="A long story about the hills.")
+    find_roles(project)
+    assert links_by_role(Project.objects.get(pk=project.pk))[PageRole.HUB].receives is Receives.NO
 
 
 @pytest.mark.parametrize("receives", ["name", "yes"])

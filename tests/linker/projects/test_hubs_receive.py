@@ -9,7 +9,9 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
+from linker.engine.roles.policy import PageRole, Receives
 from linker.models import Change
+from linker.pages.roles import links_by_role
 from tests.factories import make_edge, make_page
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +40,13 @@ def test_a_project_whose_editors_approve_links_to_hubs_goes_on_as_before(project
     project.role_links = {"hub": {"gives": "yes"}}
     project.save()
     assert decided(project, "accepted", "exported", "rejected") == ({"hub": {"gives": "yes", "receives": "name"}}, [])
+
+
+def test_a_shop_goes_on_as_before(project):
+    for number in range(10):
+        make_page(project, f"/product/{number}", role="product")
+    assert decided(project) == ({}, [])
+    assert links_by_role(project)[PageRole.HUB].receives is Receives.NAME
 
 
 def test_what_a_project_chose_stays(project):

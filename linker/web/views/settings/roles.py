@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from linker.models import Membership, Role, RoleRule, Run, RunKind
-from linker.pages.roles import role_choices
+from linker.pages.roles import links_by_role, role_choices
 from linker.projects import access
 from linker.projects.patterns import pattern_matches
 from linker.projects.policies.roles import add_role_rule, remove_role_rule, reset_role_links, set_role_links
@@ -37,7 +37,7 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Saved. The pages have their new roles, which apply from the next match run."))
             return redirect("settings_roles", slug)
         preview = pattern_matches(project, [form.cleaned_data["pattern"]])[0]
-    return _roles_page(request, membership, form, RoleLinksForm(changed=project.role_links), matches=preview)
+    return _roles_page(request, membership, form, RoleLinksForm(links=links_by_role(project)), matches=preview)
 
 
 def _roles_page(
@@ -67,7 +67,7 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
         reset_role_links(project, request.user)
         messages.success(request, _("The default settings apply again from the next match run."))
         return redirect("settings_roles", slug)
-    links_form = RoleLinksForm(request.POST, changed=project.role_links)
+    links_form = RoleLinksForm(request.POST, links=links_by_role(project))
     if not links_form.is_valid():
         return _roles_page(request, membership, RoleRuleForm(project=project), links_form)
     set_role_links(project, links_form.chosen(), request.user)
