@@ -16,11 +16,12 @@ from linker.matching.allocation import allocate_links
 from linker.matching.batches import CANDIDATE, batches_left, expand_candidates, forget_candidates, searched_by
 from linker.matching.edges import save_edges
 from linker.matching.follow_up import Piece
-from linker.matching.kept_runs import keep_links
+from linker.matching.kept_runs import keep_links, standing_run
 from linker.matching.known_answers import save_known
-from linker.matching.lessons import shown_by_kind, with_shown
+from linker.matching.lessons import kept_lesson, learned_by, shown_by_kind, with_shown
 from linker.matching.needs import needs_of
 from linker.matching.prepared import prepared
+from linker.matching.queue_change import note_open, queue_change
 from linker.matching.report import ended_report
 from linker.matching.report_types import MatchReport
 from linker.matching.result import FOUND, MatchResult
@@ -65,6 +66,8 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
     def write(lock: Callable[[], None]) -> MatchReport:
         stage = "Choosing anchors and places"
         shown_before = shown_by_kind(project) if result.report.approval else None
+        note_open(project)
+        learned_before = learned_by(standing_run(project))
         progress(1, STEPS, stage)
         saved = save_edges(
             run,
@@ -101,6 +104,8 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         if report.approval is not None and shown_before is not None:
             approval = with_shown(report.approval, shown_before, shown_by_kind(project))
             report = replace(report, approval=approval)
+        change = queue_change(project, learned_before, kept_lesson(report.approval))
+        report = replace(report, queue=change)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         # It takes long and need not be waited for: suggestions of the run can be decided on meanwhile. Pages may have
         # been merged, or gone missing, while the run was under way.

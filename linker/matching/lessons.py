@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from linker.matching.eligibility import Eligible
     from linker.matching.report_types import ApprovalReport
+    from linker.models import Run
 
 STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
 # A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is
@@ -56,7 +57,8 @@ _TEACHES = (
 )
 
 
-def _role(page: str) -> str:
+def role_sql(page: str) -> str:
+    """The place among ROLES of the role that a page has now, -1 without one; `roles` are its parameter."""
     return f"coalesce(array_position(%(roles)s::text[], ({role_now_sql(page)})::text), 0) - 1"
 
 
@@ -64,7 +66,7 @@ def _role(page: str) -> str:
 _DECISIONS = f"""
 SELECT e.source_id, e.target_id, (e.evidence->>'{STATED}')::float8, e.probability,
     e.status <> 'rejected' AND NOT e.edited, NOT e.edited AND NOT (e.status = 'rejected' AND e.{OF_THE_WORDS}),
-    ({_role("s")})::int8, ({_role("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
+    ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
     (CASE WHEN e.span_start IS NULL OR e.edited THEN -1
         ELSE coalesce(array_position(%(sources)s::text[], e.anchor_source::text), 0) - 1 END)::int8
@@ -78,9 +80,9 @@ SELECT s.role, t.role, s.category, t.category, e.place, e.words, count(*) FROM (
     FROM linker_candidateedge JOIN linker_tier ON linker_tier.id = tier_id
     WHERE linker_candidateedge.project_id = %(project)s AND {sql(OPEN)} AND NOT linker_tier.held
 ) e
-JOIN (SELECT p.id, {_role("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
+JOIN (SELECT p.id, {role_sql("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
     WHERE p.project_id = %(project)s) s ON s.id = e.source_id
-JOIN (SELECT p.id, {_role("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
+JOIN (SELECT p.id, {role_sql("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
     WHERE p.project_id = %(project)s) t ON t.id = e.target_id
 GROUP BY GROUPING SETS ((1), (2), (3), (4), (5), (6), ())
 """
@@ -104,7 +106,7 @@ def decisions(project: Project) -> NDArray[Any]:
 def _read(project: Project) -> NDArray[Any]:
     asked = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
     rows = copy_out(_DECISIONS, asked, _FIELDS).copy()
-    tops = _Tops(project)
+    tops = CategoryTops(project)
     for family in (Family.FROM, Family.TO):
         rows[family.value] = tops.of(rows[family.value].astype(np.int64))
     return rows
@@ -142,10 +144,11 @@ def _still_counts(project: Project, rows: NDArray[Any]) -> NDArray[np.bool_]:
     return kept
 
 
-class _Tops:
+class CategoryTops:
     """The categories at the top of a project's tree."""
 
     def __init__(self, project: Project) -> None:
+        self._known: dict[int, int] = {}
         self.nodes = category_nodes(project)
         parent = self.nodes.tree.parent
         self.top = np.arange(len(parent))
@@ -156,6 +159,12 @@ class _Tops:
         """The id of the category at the top above each; -1 for pages without one."""
         found = self.nodes.ids[self.top[self.nodes.of(categories)]]
         return np.where(found > 0, found, -1)
+
+    def one(self, category: int) -> int:
+        """The same of one category, remembered."""
+        if category not in self._known:
+            self._known[category] = int(self.of(np.array([category]))[0])
+        return self._known[category]
 
 
 def lesson_of(decided: NDArray[Any], waiting: OpenLinks) -> Lesson:
@@ -177,11 +186,16 @@ def kept_lesson(report: ApprovalReport | None) -> Lesson:
     return Lesson(report.slope, report.shift, report.decisions, shifts)
 
 
+def learned_by(run: Run | None) -> Lesson:
+    """The same of a run, or of none."""
+    return kept_lesson(MatchReport.from_json(run.report).approval if run is not None else None)
+
+
 def calibration_of(project: Project, lesson: Lesson, eligible: Eligible) -> Calibration:
     """How the pages of a run, in their order, and words move links by what was learned. Two numbers a page."""
     pages = None
     if any(family in _OF_PAGES for family, _ in lesson.shifts):
-        role, top = _roles(project, eligible.ids), _Tops(project).of(eligible.categories)
+        role, top = _roles(project, eligible.ids), CategoryTops(project).of(eligible.categories)
         pages = PageShifts(
             giving=_shifts(lesson, Family.GIVER, role) + _shifts(lesson, Family.FROM, top),
             receiving=_shifts(lesson, Family.RECEIVER, role) + _shifts(lesson, Family.TO, top),
@@ -195,7 +209,7 @@ _OF_PAGES = (Family.GIVER, Family.RECEIVER, Family.FROM, Family.TO)
 def _roles(project: Project, ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """The place among ROLES of the role that each page has now; `ids` ascending."""
     found = copy_out(
-        f"SELECT p.id, ({_role('p')})::int8 FROM linker_page p WHERE p.project_id = %(project)s ORDER BY p.id",
+        f"SELECT p.id, ({role_sql('p')})::int8 FROM linker_page p WHERE p.project_id = %(project)s ORDER BY p.id",
         {"project": project.pk, "roles": [role.value for role in ROLES]},
         [("id", ">i8"), ("role", ">i8")],
     )
@@ -231,7 +245,7 @@ def shown_by_kind(project: Project) -> Counter[tuple[str, int]]:
     """How many suggestions the queue shows unasked, by kind and under ALL. One pass over them."""
     found: Counter[tuple[str, int]] = Counter()
     asked: dict[str, Any] = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
-    tops = _Tops(project)
+    tops = CategoryTops(project)
     with connection.cursor() as cursor:
         cursor.execute(_SHOWN, asked)
         for *codes, links in cursor.fetchall():
@@ -239,7 +253,7 @@ def shown_by_kind(project: Project) -> Counter[tuple[str, int]]:
                 if code is None:
                     continue
                 if family in (Family.FROM, Family.TO):
-                    code = int(tops.of(np.array([code]))[0])
+                    code = tops.one(code)
                 if code >= 0:
                     found[family.value, code] += links
             if all(code is None for code in codes):
@@ -262,7 +276,7 @@ MOST_LOOKED_AT = 100_000  # open suggestions by which the next match is foretold
 # What the next match would read open suggestions as, as far as decisions move it.
 _OPEN = f"""
 SELECT e.source_id, e.target_id, e.probability, (e.tier_id IS NOT NULL AND NOT coalesce(tier.held, true)),
-    ({_role("s")})::int8, ({_role("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
+    ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
     (CASE WHEN e.span_start IS NULL THEN -1
         ELSE coalesce(array_position(%(sources)s::text[], e.anchor_source::text), 0) - 1 END)::int8
@@ -290,7 +304,7 @@ def open_links(project: Project) -> OpenLinks:
     drawn = f"TABLESAMPLE SYSTEM ({100 * share:.4f}) REPEATABLE (1)" if share < 1 else ""
     asked = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
     rows = copy_out(_OPEN.format(drawn=drawn), asked, _OPEN_FIELDS).copy()
-    tops = _Tops(project)
+    tops = CategoryTops(project)
     for family in (Family.FROM, Family.TO):
         rows[family.value] = tops.of(rows[family.value].astype(np.int64))
     return OpenLinks(rows, share)

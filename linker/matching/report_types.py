@@ -150,6 +150,43 @@ class ApprovalReport:
     shown: int | None = None
 
 
+class QueueReason(StrEnum):
+    """Why a match run took a suggestion out of what the queue shows, or brought it there."""
+
+    HELD = "held"  # it scores below the tiers that the queue shows
+    STALE = "stale"  # it is no longer proposed
+    DECIDED = "decided"  # somebody decided while the run was under way
+    GONE = "gone"  # it was deleted with a page
+    NEW = "new"
+    RAISED = "raised"  # it was held back
+    BACK = "back"  # it was no longer proposed
+
+    @property
+    def leaves(self) -> bool:
+        return self not in (QueueReason.NEW, QueueReason.RAISED, QueueReason.BACK)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueMove:
+    """So many `links` left what the queue shows, or came, for one reason. `family` and `code` name the kind whose
+    decisions moved them most, as in KindLesson; an empty family: none did, or decisions have no part in it."""
+
+    reason: QueueReason
+    links: int
+    family: str = ""
+    code: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueChange:
+    """What the queue showed before a run and shows by it: `now` is `before` less what left and with what came, each
+    suggestion under one of the `moves`."""
+
+    before: int = 0
+    now: int = 0
+    moves: tuple[QueueMove, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReceivedReport:
     """What pages that lack links got: `shown` counts those with a suggestion that the queue shows, `in_text` those of
@@ -204,6 +241,7 @@ class MatchReport(Report):
     seconds: float | None = None
     allocation: AllocationReport | None = None
     approval: ApprovalReport | None = None
+    queue: QueueChange | None = None
     gaps_with_paragraph: int | None = None
     generators: dict[str, int] | None = None
     held_back: int | None = None

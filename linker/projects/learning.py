@@ -92,7 +92,7 @@ def next_match(project: Project) -> Learned | None:
     aside = left_aside(project)
     rows = _rows(project, kinds, before, now, aside)
     known = {(row.family, row.code) for row in rows}
-    names = _names(project, aside)
+    names = kind_names(project, aside)
     rows += [
         KindRow(*kind, names[kind], 0, 0, before[kind], now[kind], counts=False)
         for kind in sorted(aside - known - {ALL})
@@ -116,7 +116,7 @@ def _rows(
     aside: set[tuple[str, int]],
 ) -> list[KindRow]:
     kinds = list(kinds)
-    names = _names(project, [(kind.family.value, kind.code) for kind in kinds])
+    names = kind_names(project, [(kind.family.value, kind.code) for kind in kinds])
     rows = []
     for one in kinds:
         kind = (one.family.value, one.code)
@@ -151,8 +151,8 @@ def _said(name: str, change: int, kind: KindLesson) -> str:
     return said % {"kind": name, **counts}
 
 
-def _names(project: Project, kinds: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
-    """What kinds are called; those of categories that are gone are left out."""
+def kind_names(project: Project, kinds: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """What kinds are called, in the language of who asks; those of categories that are gone are left out."""
     wanted = set(kinds)
     sections = [code for family, code in wanted if family in (Family.FROM, Family.TO)]
     categories = dict(Category.objects.filter(project=project, pk__in=sections).values_list("pk", "name"))
@@ -196,7 +196,7 @@ def is_kind(family: str, code: str) -> bool:
 
 def kind_name(project: Project, family: str, code: int) -> str:
     """What a kind is called in the language of who asks; of a category that is gone, its number."""
-    return _names(project, [(family, code)]).get((family, code), str(code))
+    return kind_names(project, [(family, code)]).get((family, code), str(code))
 
 
 def _words_named() -> dict[str, str]:

@@ -47,6 +47,18 @@ def counted(count: int | str) -> str:
 
 
 @register.filter
+def signed(count: int) -> str:
+    """A number that is added or taken away: "+1,200" or "−380"."""
+    return ("−" if count < 0 else "+") + number(abs(count))
+
+
+@register.filter
+def size(count: int) -> int:
+    """A number without its sign."""
+    return abs(count)
+
+
+@register.filter
 def within(label: Any) -> str:
     """A label in the middle of a sentence."""
     return wording.within(label)

@@ -15,6 +15,7 @@ from linker.models.placements import Stands
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
 from linker.projects.learning import learned
+from linker.projects.queue_sum import queue_sum
 from linker.reports import tier_notice
 from linker.storage.site_figures import site_figures
 from linker.web.forms.projects import ProjectCreateForm
@@ -64,7 +65,8 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         steps=steps,
         notice=tier_notice.tier_notice(membership.project),
         advice=model_advice(membership.project, kept.languages),
-        learned=learned(membership.project),
+        queue_sum=(changed := queue_sum(membership.project)),
+        learned=None if changed else learned(membership.project),
         next_step=overview.next_step(steps),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],

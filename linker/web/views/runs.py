@@ -16,6 +16,7 @@ from linker.matching.changes_since import instead_of, whole_instead
 from linker.models import Role, Run, RunKind, RunStatus
 from linker.pages import page_lists
 from linker.projects import access, overview
+from linker.projects.in_text import none_in_text
 from linker.query_strings import is_id
 from linker.reports import match_page, params, words
 from linker.reports.link_kinds import link_kinds
@@ -89,11 +90,13 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
     run = get_object_or_404(rows, project=membership.project, pk=run_id)
     is_manager = access.has_role(membership, Role.MANAGER)
     match = match_page.match_page(run)
+    in_text = none_in_text(run.project, run) if match else None
     return shell(
         membership,
         "runs",
         run=run,
         summary=words.summary(run),
+        none_in_text=in_text,
         report=words.report_rows(run, match_page.ON_PAGE if match else ()),
         reading=words.reading_rows(run),
         match=match,

@@ -16,6 +16,8 @@ from linker.models import Reach, Role, RunKind
 from linker.models.querysets import DECIDED, holds
 from linker.models.subtrees import nearby
 from linker.projects.access import has_role, member
+from linker.projects.in_text import none_in_text
+from linker.projects.queue_sum import queue_sum
 from linker.query_strings import is_id
 from linker.reports.tier_notice import tier_notice
 from review import decisions
@@ -260,6 +262,7 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
     counts = queue_counts(project, chosen, user)
     has_matched = bool(counts.total) or selectors.has_matched(project)
     before_cards = [] if has_matched else selectors.before_cards(project)
+    is_queue = chosen.status == QueueFilter.status
     return _export_context(request, chosen) | {
         "counts": counts,
         "end_rows": end_rows(chosen, counts),
@@ -270,6 +273,9 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
         "recent": recent_work(project, user),
         "notice": tier_notice(project),
         "may_set_tiers": has_role(membership, Role.MANAGER),
+        "is_manager": has_role(membership, Role.MANAGER),
+        "queue_sum": queue_sum(project) if is_queue else None,
+        "none_in_text": none_in_text(project) if is_queue else None,
         "other_fields": [(name, value) for name, value in QueryDict(chosen.to_query()).items() if name != "text"],
         "has_matched": has_matched,
         "before_cards": before_cards,
