@@ -1,9 +1,11 @@
-"""Boxes that name the pages of a group on each of them: the parts of a series, the chapters of a guide, the talks of an
-event. Learned from all pages of a site by who names whom, whatever the words and the language.
+"""Boxes that name other pages, told by what they have in common on the pages of a site, whatever the words and the
+language: the parts of a series, the chapters of a guide, the talks of an event, what others asked.
 
 A box is a run of lines that are links, with the page's own name among them, not linked, or without it. The pages of a
 group name each other, which lists of editors do now and then. So a run is a box where at least five pages all have the
 same one, or where nearly all that stand below the same words, or at the same end of texts, name pages that name back.
+Within texts it is one, too, where many pages have it below the same words, and always as many names, or at the same
+place.
 """
 
 from __future__ import annotations
@@ -33,29 +35,31 @@ FEWEST, SHARE = 5, 0.02  # pages with runs of a kind, and of those that have a t
 ALIKE, NAMED_BACK = 0.8, 0.6  # of the runs of a kind that are boxes; of the pages that a run names
 SAME_SET = 3  # pages that name the same group
 WHOLE = 0.8  # of a group's pages that have its box
-FIXED, SAME_SIZE, OF_TEXTS = (
-    3,
-    0.9,
-    0.1,
-)  # names in each run of a kind, of its runs, and pages with one of those with texts
+FIXED, SAME_SIZE = 3, 0.9  # names in the runs of a kind, and of these
+OF_TEXTS = 0.1  # pages that have one run of a kind, of those that have a text
 BESIDE = 0.5  # letters beside the links of an item, of those of its links
 SIGNS = 20  # the same of figures, signs and blanks
-OWN = 150  # characters of a line that names its own page
+OWN = 300  # characters of a line that names its own page
 AROUND_NAME = 4  # words before it and after it, such as “Part 3:” and “(you are here)”
 FIRST_WORDS = 2  # of a label, whatever follows them: “More by”
+# What the lowest bits of the number of a kind say: where it stands, and whether words tell it.
+_ABOVE, _WITHIN, _BELOW, _HAS_WORDS = 1, 2, 4, 8
+_SIDES = _ABOVE | _WITHIN | _BELOW
 _WORD = re.compile(r"[^\W\d_]+")
 _PART = re.compile(r"[^\W_]+")
 
 
 class Run(NamedTuple):
-    """Lines of links, one after another: their numbers with that of the page's own name, the number of the line above
-    that introduces them, or None, the numbers of the pages that they name but for their own, and the numbers of the
-    kinds of runs that it is of (0: none)."""
+    """Lines of links, one after another: `lines` are their numbers with that of the page's own name, `label` that of
+    the line above that introduces them, if there is one. `targets` are numbers of the other pages that they name,
+    `kinds` those of the kinds of runs that it is of (0: none). `above` counts the lines above it that are in no other
+    run."""
 
     lines: list[int]
     label: int | None
     targets: list[int]
     kinds: tuple[int, int]
+    above: int
 
 
 class Groups(NamedTuple):
@@ -98,19 +102,17 @@ def runs(url: str, text: str, links: Sequence[Link], lines: Sequence[Line], name
     if not any(map(page.is_item, range(len(lines)))):
         return
     prose = [number for number, line in enumerate(lines) if line.beside >= PROSE]
-    number = 0
+    number = in_runs = 0
     while number < len(lines):
         if not page.is_item(number):
             number += 1
             continue
-        first = number - (number > 0 and page.names_itself(number - 1))
-        while number < len(lines) and (page.is_item(number) or page.is_own_item(number)):
-            number += 1
+        first, number = page.run_from(number)
         if targets := page.targets(range(first, number)):
             label, words = page.label(first)
-            is_last = all(at < number for at in prose)
-            side = int(is_last) if any(at < first for at in prose) else -1
-            yield Run([*range(first, number)], label, targets, _kinds(side, words))
+            side = _ABOVE if not prose or prose[0] >= first else _BELOW if prose[-1] < number else _WITHIN
+            yield Run([*range(first, number)], label, targets, _kinds(side, words), first - in_runs)
+            in_runs += number - first + (label is not None)
 
 
 class _Page(NamedTuple):
@@ -129,6 +131,25 @@ class _Page(NamedTuple):
         if line.beside > most + SIGNS:
             return False
         return line.beside <= most or sum(map(_letters, words_beside(self.text, line, self.links))) <= most
+
+    def run_from(self, number: int) -> tuple[int, int]:
+        """The first line of the run that an item begins, and the one after its last. Names in one line with words
+        before them are a run of their own."""
+        if self.is_whole(number):
+            return number, number + 1
+        first = number - (number > 0 and self.names_itself(number - 1))
+        while number < len(self.lines) and (self.is_item(number) or self.is_own_item(number)):
+            if self.is_whole(number):
+                break
+            number += 1
+        return first, number
+
+    def is_whole(self, number: int) -> bool:
+        return len(self.lines[number].links) > 1 and bool(self.words_before(number))
+
+    def words_before(self, number: int) -> list[str]:
+        """The words of a line before its first link."""
+        return _WORD.findall(words_beside(self.text, self.lines[number], self.links)[0].casefold())
 
     def is_own_item(self, number: int) -> bool:
         """Whether a line within a run is the page itself: by its name, or by the word that the others begin with."""
@@ -156,7 +177,9 @@ class _Page(NamedTuple):
         return [crc32(key.encode("utf-8", "replace")) for key in keys if key != self.key]
 
     def label(self, first: int) -> tuple[int | None, list[str]]:
-        """The short line above a run, and its words beside its links."""
+        """The short line above a run, and its words beside its links; of names in one line the words before them."""
+        if self.is_whole(first):
+            return None, self.words_before(first)
         if not first or self.lines[first - 1].beside >= PROSE:
             return None, []
         above = self.lines[first - 1]
@@ -170,11 +193,11 @@ def _letters(text: str) -> int:
 def _kinds(side: int, words: list[str]) -> tuple[int, int]:
     """Numbers of where a run stands, and below which words: by all of them, and by the first. Within the text words
     have to tell it."""
-    if not (words or side):
-        return 0, 0
-    said = [" ".join(words), "\n" + " ".join(words[:FIRST_WORDS]) if len(words) > FIRST_WORDS else ""]
-    whole, beginning = (crc32(f"{side}\n{text}".encode("utf-8", "replace")) << 1 | bool(words) for text in said)
-    return whole, beginning if said[1] else 0
+    if not words:
+        return (0 if side == _WITHIN else side), 0
+    said = [" ".join(words), "\n" + " ".join(words[:FIRST_WORDS])]
+    whole, beginning = (crc32(text.encode("utf-8", "replace")) << 4 | side | _HAS_WORDS for text in said)
+    return whole, beginning if len(words) > FIRST_WORDS else 0
 
 
 def _set_number(pages: Iterable[int]) -> int:
@@ -183,12 +206,12 @@ def _set_number(pages: Iterable[int]) -> int:
 
 
 class _Seen:
-    """What is kept of the runs of a site: 8 bytes for each name, and some 50 for each run."""
+    """What is kept of the runs of a site: 8 bytes for each name, and some 60 for each run."""
 
     def __init__(self) -> None:
         self.pages, self.targets, self.starts = array("Q"), array("Q"), array("Q")  # the first two for each name
         self.named, self.closed = array("Q"), array("Q")  # numbers of the set that is named, and with the page itself
-        self.sizes = array("L")
+        self.sizes, self.above = array("L"), array("L")
         self.kinds: tuple[array[int], array[int]] = array("Q"), array("Q")
 
     def add(self, page: int, run: Run) -> None:
@@ -198,6 +221,7 @@ class _Seen:
         self.named.append(_set_number(run.targets))
         self.closed.append(_set_number({*run.targets, page}))
         self.sizes.append(len(run.targets))
+        self.above.append(run.above)
         for kinds, kind in zip(self.kinds, run.kinds, strict=True):
             kinds.append(kind)
 
@@ -227,30 +251,62 @@ def _times(numbers: NDArray[np.uint64], among: NDArray[np.uint64]) -> NDArray[np
     return np.where(known[at] == numbers, counts[at], 0)
 
 
-def _learned_kinds(seen: _Seen, texts: int) -> frozenset[int]:
-    sizes, named, closed = np.asarray(seen.sizes), np.asarray(seen.named), np.asarray(seen.closed)
+def _are_boxes(seen: _Seen) -> NDArray[np.bool_]:
+    """Which runs name pages that name back, or the same ones as others do."""
+    named, closed = np.asarray(seen.named), np.asarray(seen.closed)
     pages, targets = np.asarray(seen.pages), np.asarray(seen.targets)
     back = np.isin(targets << np.uint64(32) | pages, pages << np.uint64(32) | targets)
-    mutual = np.add.reduceat(back.astype(np.int64), np.asarray(seen.starts).astype(np.int64)) >= NAMED_BACK * sizes
+    mutual = np.add.reduceat(back.astype(np.int64), np.asarray(seen.starts).astype(np.int64))
     both = np.concatenate((named, closed))
-    same = np.maximum(_times(named, both), _times(closed, both)) >= SAME_SET
-    is_box = mutual | same
-    found = set()
+    same = np.maximum(_times(named, both), _times(closed, both))
+    found: NDArray[np.bool_] = (mutual >= NAMED_BACK * np.asarray(seen.sizes)) | (same >= SAME_SET)
+    return found
+
+
+class _Kind:
+    """What is counted of the runs of a kind."""
+
+    def __init__(self) -> None:
+        self.times = self.pages = self.judged = self.boxes = 0
+        self.page = -1
+        self.sizes, self.above = Counter[int](), Counter[int]()
+
+    def add(self, page: int, size: int, above: int, is_box: bool) -> None:
+        self.times += 1
+        self.pages += page != self.page
+        self.page = page
+        self.sizes[size] += 1
+        self.above[above] += 1
+        if size > 1:
+            self.judged += 1
+            self.boxes += is_box
+
+    def names_back(self, texts: int) -> bool:
+        return self.judged >= max(FEWEST, SHARE * texts) and self.boxes >= ALIKE * self.judged
+
+    def repeats(self, texts: int) -> bool:
+        """Whether many pages have one such run, always of the same number of names, or as far below the top: lists of
+        editors have as many names as they need, below what they wrote."""
+        if self.pages < max(FEWEST, OF_TEXTS * texts) or self.times > self.pages:
+            return False
+        [(size, alike)] = self.sizes.most_common(1)
+        at_place = max(self.above[above] + self.above[above + 1] for above in list(self.above))
+        return (size >= FIXED and alike >= SAME_SIZE * self.times) or at_place >= ALIKE * self.times
+
+
+def _learned_kinds(seen: _Seen, texts: int) -> frozenset[int]:
+    pages = np.asarray(seen.pages)[np.asarray(seen.starts).astype(np.int64)].tolist()
+    boxes = _are_boxes(seen).tolist()
+    found: set[int] = set()
     for kinds in seen.kinds:
-        on: Counter[int] = Counter(kinds)
-        judged, boxes = Counter[int](), Counter[int]()
-        of_size: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        for kind, size, box in zip(kinds, sizes.tolist(), is_box.tolist(), strict=True):
-            of_size[kind][size] += 1
-            if size > 1:
-                judged[kind] += 1
-                boxes[kind] += box
-        for kind, times in on.items():
-            [(size, alike)] = of_size[kind].most_common(1)
-            is_group = judged[kind] >= max(FEWEST, SHARE * texts) and boxes[kind] >= ALIKE * judged[kind]
-            is_fixed = (
-                kind & 1 and size >= FIXED and alike >= SAME_SIZE * times and times >= max(FEWEST, OF_TEXTS * texts)
-            )
-            if kind and (is_group or is_fixed):
+        often = {kind for kind, times in Counter(kinds).items() if kind and times >= FEWEST}
+        counted: defaultdict[int, _Kind] = defaultdict(_Kind)
+        for kind, page, size, above, is_box in zip(kinds, pages, seen.sizes, seen.above, boxes, strict=True):
+            if kind in often:
+                counted[kind].add(page, size, above, is_box)
+        for kind, of_kind in counted.items():
+            if kind & _HAS_WORDS and kind & _WITHIN and of_kind.repeats(texts):
+                found.update(kind & ~_SIDES | side for side in (_WITHIN, _ABOVE, _BELOW))
+            elif of_kind.names_back(texts):
                 found.add(kind)
     return frozenset(found)

@@ -220,21 +220,32 @@ def test_the_same_list_on_all_pages_of_a_small_group_is_no_editor_s():
     assert set(settled_around(pages[21], pages)[0].values()) == {"content"}
 
 
-def test_as_many_names_below_the_same_words_within_texts_are_the_site_s():
-    """They are other ones each time, and no page is named back; lists of editors have as many names as they need."""
+def names_within(number, size, above=0):
+    """A text with names below the same words, which are other ones on each page, so that none is named back."""
+    named = ((5 * number + 9 * at) % 40 for at in range(size))
+    items = "".join(f"<p><a href=/post-{at}>{name(at)}</a></p>" for at in named)
+    more = "".join(f"<p>{paragraph(number + 500 + 40 * at)}</p>" for at in range(above))
+    return f"{in_text(number)}</p>{more}<h4>Others asked</h4>{items}<p>{paragraph(number + 200)}"
 
-    def asked(n, size):
-        items = "".join(
-            f"<p><a href=/post-{at}>{name(at)}</a></p>" for at in ((5 * n + 9 * k) % 40 for k in range(size))
-        )
-        return f"{in_text(n)}</p><h4>Others asked</h4>{items}<p>{paragraph(n + 200)}"
 
-    pages = [article(n, text=asked(n, 3) if n % 4 == 0 else in_text(n)) for n in range(2 * MANY)]
+@pytest.mark.parametrize(
+    ("size", "above"),
+    [(lambda n: 3, lambda n: n // 4 % 5), (lambda n: 2 + n // 4 % 3, lambda n: 0)],
+    ids=["always as many", "always at the same place"],
+)
+def test_names_below_the_same_words_within_texts_are_the_site_s_where_they_are(size, above):
+    pages = [article(n, text=names_within(n, size(n), above(n)) if n % 4 == 0 else in_text(n)) for n in range(2 * MANY)]
     found, text = settled_around(pages[8], pages)
     assert found.pop("what we wrote") == "content"
     assert set(found.values()) == {"navigation"}
     assert "Others asked" not in text
-    pages = [article(n, text=asked(n, 2 + n // 4 % 3) if n % 4 == 0 else in_text(n)) for n in range(2 * MANY)]
+
+
+def test_as_many_names_as_an_editor_needs_where_they_are_needed_are_the_editor_s():
+    pages = [
+        article(n, text=names_within(n, 2 + n // 4 % 3, n // 4 % 5) if n % 4 == 0 else in_text(n))
+        for n in range(2 * MANY)
+    ]
     assert set(settled_around(pages[8], pages)[0].values()) == {"content"}
 
 

@@ -59,3 +59,23 @@ def test_teasers_are_told_from_links_of_editors_once_all_pages_are_read(tmp_path
     assert "Harbours" not in text
     assert "More stories" not in text
     assert words == len(text.split())
+
+
+@pytest.mark.nightly
+def test_boxes_of_a_series_are_told_from_links_of_editors_once_all_pages_are_read(tmp_path):
+    """Each page names the others below the same words, and one is named in a sentence as well."""
+    replies = {}
+    for number, title in enumerate(NAMES):
+        parts = "".join(
+            f"<li>{name}</li>" if name == title else f"<li><a href='/{name.lower()}'>{name}</a></li>" for name in NAMES
+        )
+        linked = (
+            f"{said(title)}; see <a href='/{NAMES[number - 1].lower()}'>the other story</a>, which is longer still."
+        )
+        box = f"<p>Part {number + 1} of {len(NAMES)} of our series:</p><ol>{parts}</ol><p>{linked}</p></main>"
+        replies[f"/{title.lower()}"] = Reply(page(title, text=said(title)).body.replace("</main>", box))
+    replies["/"] = page("Village", *(f"/{title.lower()}" for title in NAMES))
+    with served(replies) as site:
+        rows = crawl(site, tmp_path).connection.execute("SELECT anchor, block FROM link").fetchall()
+    assert {block for anchor, block in rows if anchor == "the other story"} == {"content"}
+    assert {block for anchor, block in rows if anchor == "Kettles"} <= {"navigation", "list"}
