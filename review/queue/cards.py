@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models.functions import Left
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
@@ -40,6 +39,7 @@ from review.queue.card_words import (
     replaces_in_words,
 )
 from review.queue.excerpt import Excerpt, excerpt_around, with_links_marked
+from review.queue.openings import openings_of
 from review.queue.page_dates import years_apart
 from review.queue.sentences import in_words
 from review.queue.text_links import links_of
@@ -47,7 +47,7 @@ from review.replacements import replacements_of
 from review.undoing import decisions_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from django.utils.safestring import SafeString
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from review.anchor_warnings import AnchorWarning
     from review.queue.text_links import LinkPlaces
 
-OPENING = 260  # characters of a target's text that a card shows
 NEAR = 0.02  # above a tier's bound
 JOINED = ("source__category", "target__category", "block", "tier", "run__model")
 LONG = ("source__body", "source__headings", "target__body", "target__headings")
@@ -332,7 +331,7 @@ def cards_for(
     donors = {edge.source_id for edge in edges}
     rows = Page.objects.filter(pk__in=donors).values_list("pk", "body", "h1", "headings")
     texts = {pk: (body, [h1, *headings]) for pk, body, h1, headings in rows}
-    openings = _openings({edge.target_id for edge in edges})
+    openings = openings_of(project, {edge.target_id for edge in edges})
     last = decisions_of(project, edges)
     accepted = _accepted_before(last.values())
     own = readers(project, edges)
@@ -400,21 +399,6 @@ def _accepted_before(decisions: Iterable[Decision]) -> dict[int, Decision]:
     """What second persons approved with some of these decisions, by the id of the edge."""
     approved = {one.edge_id: Operation.ADD for one in decisions if one.verb == Verb.APPROVE}
     return {edge: one.decision for edge, one in approvals_of(approved).items()} if approved else {}
-
-
-def _openings(targets: Collection[int]) -> dict[int, str]:
-    """What a reader sees of each page first: its description, or else the first words of its text."""
-    rows = Page.objects.filter(pk__in=targets).annotate(first=Left("body", OPENING))
-    return {
-        pk: _cut(clean(description or first))
-        for pk, description, first in rows.values_list("pk", "description", "first")
-    }
-
-
-def _cut(text: str) -> str:
-    if len(text) < OPENING - 1:
-        return text
-    return text[: OPENING - 20].rpartition(" ")[0] + "…"
 
 
 def _linked(link: ExistingLink) -> str:
