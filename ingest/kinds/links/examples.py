@@ -12,6 +12,7 @@ from linker.models import Block, CountsBy
 from linker.models.querysets import PRESENT, sql
 from linker.pages.list_links import listing_roles
 from linker.pages.report import LinkGroup
+from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +88,7 @@ def links_by_kind(
     for group, links in counts.items():
         if drawn[group] < min(links, EXAMPLES):
             execute(_DRAW_ONE, params | {"kind": group.value, "most": min(links, EXAMPLES) - drawn[group]})
+    analyze("link_example")  # a few dozen: without knowing, PostgreSQL reads all links there are to find them
     examples = _examples()
     execute("DROP TABLE link_example")
     return [
