@@ -166,7 +166,7 @@ class PageFinder:
 
     def find_all(self, addresses: Sequence[str]) -> NDArray[np.int64]:
         """The pages' ids [n]; 0 where there is none, or where a “#” at the end tells a placeholder."""
-        found = np.array(list(map(self.ids.get, addresses, repeat(0))), dtype=np.int64)
+        found = np.fromiter(map(self.ids.get, addresses, repeat(0)), dtype=np.int64, count=len(addresses))
         missing = np.flatnonzero(found == 0).tolist()
         if missing:
             others = {address: self._page(address) for address in {addresses[n] for n in missing}}

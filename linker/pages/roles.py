@@ -100,8 +100,10 @@ def find_roles_and_lists(
     """The same with what it changed of links, see settle_list_links."""
     project = lock_project(project.pk)
     progress(0, 0, "Finding page roles")
-    pages, in_menus = _count_links(project)
-    site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))
+    pages, texts_tell = _count_texts(project)
+    in_menus = _count_links(project, pages)
+    menus_tell = in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages)
+    site = _site(project, texts_tell=texts_tell, menus_tell=menus_tell)
     below, in_categories = _Below(project), _pages_of_categories(project)
     by_rule = _by_rule(project)
     rows = stream("roles", _FACTS, {"project": project.pk, "read": READ, "calendar": ENDLESS_CALENDAR}, AT_A_TIME)
@@ -196,7 +198,8 @@ WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
 _MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
 
 
-def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
+def _count_texts(project: Project) -> tuple[int, bool]:
+    """How many pages there are, and whether nearly all of them have a text that is worth reading."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), count(*) FILTER (WHERE body <> ''), "
@@ -205,6 +208,11 @@ def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
             [THIN_BYTES, project.pk],
         )
         pages, with_text, thin = cursor.fetchone()
+    return pages, with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text
+
+
+def _site(project: Project, *, texts_tell: bool, menus_tell: bool) -> SiteFacts:
+    with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
             "AND body <> '' AND url LIKE ANY(%s) LIMIT %s",
@@ -220,18 +228,18 @@ def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
         [has_root] = cursor.fetchone()
     return SiteFacts(
         project.base_url,
-        texts_tell=with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text,
+        texts_tell=texts_tell,
         sells_in=sells_in,
         menus_tell=menus_tell,
         has_root=has_root,
     )
 
 
-def _count_links(project: Project) -> tuple[int, int]:
+def _count_links(project: Project, pages: int) -> int:
     """Makes the table `role_links` of how many characters of a page are links in its text or list, how many pages the
     list names, as the crawl read it, and how many pages' menus lead to it; `gives` and `gets` are pages that it links
     to, or that link to it, from texts that count as lists by role: a role is found from links as they were read, so
-    that it does not change what it rests on. Returns how many live pages there are, and to how many many menus lead."""
+    that it does not change what it rests on. Returns to how many of the `pages` the menus of many lead."""
     menus = ", ".join(str(block.value) for block in _MENUS)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS role_links")
@@ -267,9 +275,8 @@ def _count_links(project: Project) -> tuple[int, int]:
             {"project": project.pk},
         )
         cursor.execute("ANALYZE role_links")
-        pages = Page.objects.filter(PRESENT, project=project).count()
         cursor.execute("SELECT count(*) FROM role_links WHERE menus >= %s", [max(1, IN_MENUS * pages)])
-        return pages, cursor.fetchone()[0]
+        return int(cursor.fetchone()[0])
 
 
 def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int) -> PageFacts:

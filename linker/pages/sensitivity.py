@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models.functions import MD5
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.sensitivity.matcher import Matcher, Place
@@ -21,6 +22,7 @@ from linker.engine.sensitivity.words import KINDS, entries, likely_language, own
 from linker.models import Category, Page, Project, SensitiveDue, SensitiveRule, SensitiveState
 from linker.models.querysets import LIVE, sql
 from linker.models.subtrees import tree_sql
+from linker.pages.identity.record import digest
 from linker.pages.languages import usual_language
 from linker.pages.report import SensitiveReport
 from linker.pages.sensitive_marks import PLACES, mark_pages_of, mark_sensitive, sensitive_counts
@@ -229,14 +231,17 @@ class _Look:
 
     def propose_site(self) -> int:
         """Proposes the whole site where most of it is about a subject. Returns how many live pages are sensitive."""
-        live = Page.objects.filter(LIVE, project=self.project).count()
         known = {rule.kind for rule in self.rules if rule.whole_site}
-        home = self._home_kinds()
         counts = sensitive_counts(self.project)
+        kinds = [kind for kind in sorted(KINDS) if kind in counts and kind not in known]
+        if not kinds:
+            return counts[""]
+        live = Page.objects.filter(LIVE, project=self.project).count()
+        home = self._home_kinds()
         made = []
-        for kind in sorted(counts.keys() - known - {""}):
+        for kind in kinds:
             least = SITE_SHARE_WITH_HOME if kind in home else SITE_SHARE
-            if kind in KINDS and live >= SITE_PAGES and counts[kind] >= least * live:
+            if live >= SITE_PAGES and counts[kind] >= least * live:
                 made.append(self._proposal(kind, whole_site=True))
         self.rules += SensitiveRule.objects.bulk_create(made)
         count_pages(made)
@@ -244,7 +249,9 @@ class _Look:
 
     def _home_kinds(self) -> set[str]:
         base = self.project.base_url.rstrip("/")
-        home = Page.objects.filter(project=self.project, canonical_url__in=[base, f"{base}/"]).first()
+        keys = [digest(base), digest(f"{base}/")]  # as in the index
+        pages = Page.objects.filter(project=self.project).annotate(key=MD5("canonical_url"))
+        home = pages.filter(key__in=keys).order_by("pk").first()
         if home is None:
             return set()
         texts = (home.title, home.h1, home.description)

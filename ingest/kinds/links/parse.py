@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -98,6 +99,17 @@ class Links:
             np.concatenate([part.follow for part in parts]),
             [anchor for part in parts for anchor in part.anchor],
             np.concatenate([part.place for part in parts]),
+        )
+
+    def where(self, wanted: NDArray[np.bool_]) -> Links:
+        """The links for which it is true."""
+        return Links(
+            self.source[wanted],
+            self.target[wanted],
+            self.block[wanted],
+            self.follow[wanted],
+            list(compress(self.anchor, wanted.tobytes())),
+            self.place[wanted],
         )
 
     def take(self, places: NDArray[np.intp]) -> Links:
@@ -216,7 +228,7 @@ class LinkParser:
             else:
                 self._template_links.add(link)
                 anchors[n] = ""
-        return links if taken.all() else links.take(np.flatnonzero(taken))
+        return links if taken.all() else links.where(taken)
 
     def _columns(self, columns: Sequence[Sequence[str]], *places: int | None) -> list[Sequence[str] | None]:
         return [columns[place] if place is not None else None for place in places]

@@ -140,8 +140,8 @@ class LinkStage:
             return
         links = Links.joined([self._held, links])
         held = _of_last_page(links)
-        self._held = links.take(np.flatnonzero(held))
-        self._write(links.take(np.flatnonzero(~held)))
+        self._held = links.where(held)
+        self._write(links.where(~held))
 
     def _stage(self, links: Links) -> None:
         self._staged += len(links)
@@ -161,8 +161,8 @@ class LinkStage:
         known = self._gave[source] & self._got[target]
         self._gave[source] = self._got[target] = True
         if known.any():
-            self._stage(links.take(np.flatnonzero(known)))
-            links, pair = links.take(np.flatnonzero(~known)), pair[~known]
+            self._stage(links.where(known))
+            links, pair = links.where(~known), pair[~known]
         body = pair[links.block == Block.CONTENT]
         body = body[np.diff(body, prepend=-1) != 0]
         np.add.at(self._outlinks, body >> 32, 1)
