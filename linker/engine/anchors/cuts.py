@@ -67,7 +67,8 @@ def _before_number(
 
 
 def _half_term(finder: SpanFinder, texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_]:
-    """Whether spans in a Romance language, not written as names, are tied to a noun before or behind them."""
+    """Whether spans in a Romance language are tied to a noun before or behind them. Not where a name is among their
+    words ("projet de traité de Versailles"), nor, before them, where they begin with an article."""
     languages = [primary_language(finder.evidence.index.site.languages[page]) for page in texts.pages.tolist()]
     romance = np.array([language in TIES for language in languages], dtype=bool)
     if not romance.any():
@@ -82,8 +83,9 @@ def _half_term(finder: SpanFinder, texts: TokenizedTexts, found: CandidateSpans)
     top = len(texts.words) - 1
     after, beyond = np.minimum(found.last, top), np.minimum(found.last + 1, top)
     beyond = np.where(texts.quote[beyond], np.minimum(beyond + 1, top), beyond)
-    plain = romance[texts.rows[found.first]] & ~texts.capital[found.first]
-    tail = (further >= texts.clause_first[found.first]) & tie[before] & noun[further]
+    names = np.concatenate([[0], np.cumsum(texts.capital & texts.is_word)])
+    plain = romance[texts.rows[found.first]] & (names[found.last] == names[found.first])
+    tail = (further >= texts.clause_first[found.first]) & tie[before] & noun[further] & texts.is_content[found.first]
     clause = texts.clause_last[found.last - 1]
     head = (beyond < clause) & tie[after] & noun[beyond] & ~texts.capital[beyond]
     return np.asarray(plain & (tail | head))

@@ -77,12 +77,13 @@ def borrowed(spans: NDArray[np.float32]) -> NDArray[np.bool_]:
     [m, len(SPAN_FEATURES)].
 
     With words of its title they need to mean it mostly, and to be linked now and then; without any, to mean it nearly
-    always and to be linked often, twice at least unless they are LONG.
+    always, and to be linked often, twice at least unless they are LONG, or now and then if three links say them.
     """
     links, share, keyness = (_column(spans, name) for name in ("links", "share", "keyness"))
     known = (share >= MOSTLY) & ((keyness >= NOW_AND_THEN) | (links >= times(2)))
     sure = (share >= NEARLY_ALWAYS) & (keyness >= OFTEN)
     sure &= (links >= times(2)) | (_column(spans, "words") >= LONG)
+    sure |= (share >= NEARLY_ALWAYS) & (keyness >= NOW_AND_THEN) & (links >= times(3))
     titled = _column(spans, "title_share") >= TITLE_WORDS
     return np.asarray((links > 0) & (_column(spans, "named") == 0) & ~np.where(titled, known, sure))
 

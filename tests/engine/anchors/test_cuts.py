@@ -85,6 +85,9 @@ def test_half_of_a_romance_term_is_cut(body: str, words: str, language: str) -> 
         ("La configuración de los impuestos es fácil.", "impuestos", "es"),
         ("Cree una orden de trabajo nueva.", "orden de trabajo", "es"),
         ("Le prix de Lyon est connu.", "Lyon", "fr"),
+        ("Le président de la République est là.", "la République", "fr"),
+        ("Un projet de traité de Lyon est prêt.", "traité de Lyon", "fr"),
+        ("La fin de la roue est connue.", "la roue", "fr"),
         ("The order of work de facto.", "facto", "en"),
     ],
 )

@@ -113,6 +113,12 @@ def test_an_anchor_that_hardly_any_page_links_is_borrowed() -> None:
     assert borrowed(table(SPAN_FEATURES, links=np.log1p(4), share=1.0, keyness=0.04))[0]
 
 
+def test_what_three_links_say_of_one_page_alone_is_not_borrowed_where_pages_link_it_now_and_then() -> None:
+    steady = {"share": 1.0, "keyness": 0.1}
+    assert not borrowed(table(SPAN_FEATURES, links=np.log1p(3), **steady))[0]
+    assert borrowed(table(SPAN_FEATURES, links=np.log1p(2), **steady))[0]
+
+
 def test_a_name_is_never_borrowed() -> None:
     assert not borrowed(table(SPAN_FEATURES, links=np.log1p(1), share=0.1, keyness=0.01, named=3))[0]
 
