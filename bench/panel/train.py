@@ -176,7 +176,6 @@ def learned(rows: list[Row], without: list[str]) -> tuple[dict[str, Any], np.nda
     beside = np.array([n for n, row in enumerate(rows) if not row["in_sentence"] and not has_former_name(row)])
     quick = linked_spans(without)
     kept = {
-        "version": "approval-1",
         "judged": len(rows),
         "sites": len({name_of(row) for row in rows}),
         "pair_features": PAIR_FEATURES,

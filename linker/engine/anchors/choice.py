@@ -11,6 +11,7 @@ import numpy as np
 from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
+from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, said_once
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
 from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
@@ -91,7 +92,8 @@ def anchor_choices(
         # Where the trees like more words than the target's own, as the site may, they are not to be worse for it.
         likely += ownership_shift(holds_owned(found, is_owned, likely - ownership_shift(is_owned)))
         is_part = parts_of_titles(finder, texts, target[pair[found.pair]], found) & ~is_owned
-        likely += np.where(is_part, PART_OF_TITLE, 0.0)
+        is_once = said_once(table, dated_posts(evidence.index.site, target[pair[found.pair]]))
+        likely += np.where(is_part, PART_OF_TITLE, np.where(is_once, SAID_ONCE, 0.0))
         wordings = _Wordings(evidence.index.site, texts, found, likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +16,21 @@ from hypothesis import strategies as st
 from bench.panel.train import curve, good_words, has_words, judged, pairs, raw, relevance
 from linker.engine.anchors.choice import span_finder
 from linker.engine.anchors.context import in_context
+from linker.engine.anchors.doubts import SAID_ONCE
 from linker.engine.anchors.features import CONTEXT_FEATURES, WORD_FEATURES
+from linker.engine.anchors.ownership import OWN_WORDS
+from linker.engine.anchors.title_words import PART_OF_TITLE
 from linker.engine.anchors.tokenized import TokenizedTexts
 from linker.engine.anchors.training import AnchorOptions
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import (
+    BASE_WEIGHT,
+    GOOD_WORDS,
     PAIR_FEATURES,
     SHIPPED,
+    VERSION,
     Curve,
     bits,
     log_odds_shift,
@@ -32,6 +39,7 @@ from linker.engine.ranking.approval import (
 from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.calibration import Calibration, calibrate
 from linker.engine.ranking.options import EngineOptions
+from linker.engine.ranking.siblings import OF_ANOTHER
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.test_rank import without
@@ -47,6 +55,18 @@ def test_the_shipped_model_is_what_training_on_the_judged_suggestions_gives() ->
     again = relevance(rows)
     table = pairs(rows[:300])
     assert np.allclose(raw(again, table) + log_odds_shift(table), model.relevant(table), atol=0.02)
+
+
+# What makes the scores of each version: the model, and what rules add to its log-odds.
+SCORES = {"approval-2": "865cd36a3e2b"}
+
+
+def test_what_makes_other_scores_is_another_version() -> None:
+    """A run of what changed goes on from a run of the same version alone."""
+    added = (OWN_WORDS, PART_OF_TITLE, SAID_ONCE, OF_ANOTHER, BASE_WEIGHT, GOOD_WORDS)
+    made_of = gzip.decompress(SHIPPED.read_bytes()) + repr(added).encode()
+    found = hashlib.sha256(made_of).hexdigest()[:12]
+    assert SCORES.get(VERSION) == found, "Raise approval.VERSION, and enter it here"
 
 
 @pytest.mark.nightly

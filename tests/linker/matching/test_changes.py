@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from linker.engine.ranking.approval import VERSION
 from linker.errors import RunCancelled, UserError
 from linker.matching import away
 from linker.matching.changes_report import ChangesReport, Whole
@@ -201,6 +202,17 @@ def test_without_a_run_that_can_be_followed_the_whole_site_is_matched(project):
     assert match_changes(project).whole == Whole.OTHER_RANKER
     MatchedPages.objects.all().delete()
     assert match_changes(project).whole == Whole.NOT_KEPT
+
+
+def test_scores_of_two_versions_of_the_approval_model_are_not_mixed(project, site):
+    pages, _ = site
+    ranker = standing_run(project).ranker
+    ranker.version = ranker.version.replace(VERSION, "approval-1")
+    ranker.save()
+    before = open_links(project)
+    change(pages[3])
+    assert match_changes(project).whole == Whole.OTHER_RANKER
+    assert open_links(project) == before
 
 
 def test_it_does_not_run_beside_a_match(project):

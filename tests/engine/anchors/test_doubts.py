@@ -1,0 +1,65 @@
+"""Words that one link alone says of a dated post, or without a word of its title, are less likely to be all right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from linker.engine.anchors.choice import anchor_choices
+from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, said_once
+from linker.engine.anchors.features import WORD_FEATURES
+from linker.engine.evidence import TextEvidence, build_evidence
+from linker.engine.index import build_index
+from linker.engine.ranking.approval import shipped
+from tests.engine.anchors.test_ownership import OTHERS, evidence_of, table
+
+ONCE = {"links": np.log1p(1), "title_share": 0.4}
+
+
+def doubted(*, dated: bool = False, **values: float) -> bool:
+    return bool(said_once(table(WORD_FEATURES, **values), np.array([dated]))[0])
+
+
+def test_words_of_one_link_are_doubted_of_a_dated_post_and_where_the_title_has_none_of_them() -> None:
+    assert doubted(**ONCE, dated=True)
+    assert doubted(**ONCE | {"title_share": 0.0})
+    assert not doubted(**ONCE)
+    assert not doubted(**ONCE | {"links": np.log1p(2)}, dated=True)
+    assert not doubted(**ONCE, dated=True, named=1)
+    assert not doubted(dated=True), "words of no link"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_dated"),
+    [
+        ("/2024/05/03/wheel", True),
+        ("/blog/2024/05/wheel.html", True),
+        ("/2024-05-03-wheel/", True),
+        ("/news/2024-05", True),
+        ("/2024/wheel", False),
+        ("/wheels-1961-1968/dam", False),
+        ("/2024/13/wheel", False),
+        ("/wheel", False),
+    ],
+)
+def test_a_post_is_dated_by_a_month_in_its_address(path: str, is_dated: bool) -> None:
+    site = evidence_of(["Wheel", *OTHERS], [""] * 7).index.site
+    site = replace(site, urls=[f"https://mill.example{path}", *site.urls[1:]])
+    assert dated_posts(site, np.array([0, 0, 1])).tolist() == [is_dated, is_dated, False]
+
+
+def test_words_that_one_link_says_of_a_dated_post_are_offered_at_less() -> None:
+    bodies = ["The sluice repair was long.", "After the sluice repair all ran again.", *[""] * 6]
+    titles = ["Spring diary", *OTHERS, "How the old mill got its sluice back"]
+    plain = evidence_of(titles, bodies, [(1, 7, "sluice repair")])
+    site = plain.index.site
+    dated = replace(site, urls=[*site.urls[:7], "https://mill.example/2024/05/sluice"])
+
+    def weight(evidence: TextEvidence) -> float:
+        [choices] = anchor_choices(evidence, np.array([0]), np.array([7]), shipped())
+        return {choice.text: choice.weight for choice in choices}["sluice repair"]
+
+    of_dated = build_evidence(build_index(dated), np.arange(1))
+    assert weight(of_dated) == pytest.approx(weight(plain) + SAID_ONCE)
