@@ -62,9 +62,8 @@ def vector_sets(project: Project) -> list[VectorSet]:
     """The sets of which the project's pages have vectors, the newest first, by the figures that are kept."""
     figures = site_figures(project)
     sizes = {int(model): pages for model, pages in figures.vector_sets.items()}
-    live = {int(model): pages for model, pages in figures.vectors.items()}
     try:
-        in_use = embedding_model(project, live).pk
+        in_use = embedding_model(project, figures.live_by_set).pk
     except UserError:
         in_use = None
     return [

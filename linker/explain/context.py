@@ -37,6 +37,7 @@ from linker.models.linked import already_linked
 from linker.models.querysets import ACTIVE, APPROVED
 from linker.pages.posed_links import as_seen, posed_to
 from linker.pages.sensitive_marks import why_sensitive
+from linker.storage.site_figures import site_figures
 from linker.wording import joined
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class WhyNotContext:
         self.no_vectors = ""
         self.model = None
         try:
-            self.model = embedding_model(project)
+            self.model = embedding_model(project, site_figures(project).live_by_set)
         except UserError as error:
             self.no_vectors = str(error)
         self.eligibility = eligibility_of(project, self.model, self.params, ids)

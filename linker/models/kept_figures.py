@@ -33,6 +33,11 @@ class KeptFigures(models.Model):
         return f"Figures of {self.project_id}"
 
     @property
+    def live_by_set(self) -> dict[int, int]:
+        """Live pages that have a vector, by the id of the model."""
+        return {int(model): pages for model, pages in self.vectors.items()}
+
+    @property
     def indexable(self) -> int:
         return sum(part[2] for part in self.by_category)
 

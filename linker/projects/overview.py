@@ -99,7 +99,7 @@ def site_figures(project: Project, kept: KeptFigures | None = None) -> SiteFigur
 
 def _with_vectors(project: Project, kept: KeptFigures) -> int:
     """Live pages that have a vector a match of the project would use."""
-    vectors = {int(model): pages for model, pages in kept.vectors.items()}
+    vectors = kept.live_by_set
     try:
         return vectors[embedding_model(project, vectors).pk]
     except UserError:

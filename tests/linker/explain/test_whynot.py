@@ -776,3 +776,13 @@ def test_the_command_refuses_no_address_and_unknown_ones(pair, project):
         command(project.slug)
     with pytest.raises(CommandError, match=r"The nearest: https://shop\.example/donor"):
         command(project.slug, "--donor", "/donr")
+
+
+def test_a_question_counts_no_vectors_of_the_whole_site(pair, project):
+    run_of(project)
+    ask(*pair)  # the first one keeps the figures of a project that has none
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        ask(*pair)
+    assert [query["sql"] for query in asked if 'COUNT("linker_pageembedding"' in query["sql"]] == []
