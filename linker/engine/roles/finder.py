@@ -338,8 +338,8 @@ def _month_named(text: str) -> date | None:
 
 
 def _event(page: PageFacts, path: _Path) -> Found | None:
-    """A page in a section of events, or one that is called an event and names its day. Reports of one, and what other
-    texts link to, stay articles."""
+    """A page in a section of events, or one that is called an event and names its day. Reports of one, posts
+    that were written on that day or later, and what other texts link to stay articles."""
     if page.links_in >= LINKED or page.words is None or page.words > EVENT_WORDS or not page.text:
         return None
     title = f"{page.title} {page.h1}"
@@ -349,15 +349,17 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
     if not (section or event) or not _LOOKS_BACK.isdisjoint(named) or _is_over(page.text):
         return None
     days = days_in(title)
+    in_address = [day for numbers in _IN_ADDRESS.findall(page.url) if (day := _day(*map(int, numbers)))]
     if section:
-        days = [day for numbers in _IN_ADDRESS.findall(page.url) if (day := _day(*map(int, numbers)))] or days
+        days = in_address or days
         if not days and path.parts[-2] == section:
             days = days_in(page.text[:BEGINNING])
         if days:
             why = sayings.ADDRESS_AND_DATED.said(part=f"/{section}/", day=max(days))
             return Found(PageRole.EVENT, why, max(days))
     day = max(days) if days else _month_named(title)
-    if event and day is not None:
+    is_report = not section and day is not None and any(day <= written for written in in_address)
+    if event and day is not None and not is_report:
         return Found(PageRole.EVENT, sayings.TITLE_AND_DATE.said(word=event), day)
     return None
 

@@ -187,6 +187,8 @@ ANNOUNCED = {"text": "Join us to learn how to pitch a tent.", "words": 100}
         ("/event/2021/04/14/plain", "Plain language", {"text": "Read the transcript.", "words": 90}, None),
         ("/event/2021/04/14/plain", "Plain language", {**ANNOUNCED, "links_in": 2}, None),
         ("/blog/2021/04/14/plain", "Plain language", ANNOUNCED, None),
+        ("/blog/2021/04/14/met", "Meeting of tent makers, 13 April 2021", ANNOUNCED, None),
+        ("/blog/2021/04/14/meet", "Meeting of tent makers, 20 April 2021", ANNOUNCED, date(2021, 4, 20)),
         ("/blog/meeting", "How to hold a meeting", {"text": "Since 1 May 2020 we meet.", "words": 90}, None),
     ],
 )
