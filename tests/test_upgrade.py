@@ -126,8 +126,15 @@ def _with_tiers_merged(before: dict[str, list[dict[str, Any]]]) -> dict[str, lis
     return before | {"linker_tier": kept, "linker_candidateedge": edges}
 
 
+def _with_hubs(before: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """The rows with what hubs receive, once the default, written down where editors approved such links."""
+    links = {"hub": {"receives": "name"}}
+    projects = [row | ({"role_links": links} if row["slug"] == "camp" else {}) for row in before["linker_project"]]
+    return before | {"linker_project": projects}
+
+
 def test_every_row_keeps_what_it_said(upgraded):
-    for table, rows in _with_tiers_merged(upgraded.before).items():
+    for table, rows in _with_hubs(_with_tiers_merged(upgraded.before)).items():
         after = [row for row in upgraded.after[table] if row.get("code_version") != "migration"]  # notes in the log
         now = [{name: row[name] for name in old} for row, old in zip(after, rows, strict=True)]
         assert rows, f"nothing is asked of {table}"
