@@ -17,6 +17,7 @@ from linker.engine.ranking.choose import ScoredPairs, allocation_scores, best_pa
 from linker.engine.ranking.features import candidates
 from linker.engine.ranking.formula_score import VERSION as FORMULA_VERSION
 from linker.engine.ranking.options import EngineOptions
+from linker.engine.ranking.other_subjects import other_subject_shift
 from linker.engine.ranking.ranked import NONE_BELOW, PairsBelowThreshold, Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker
 from linker.engine.ranking.rankers.registry import ranker_of
@@ -104,7 +105,8 @@ def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: 
     words, uncalibrated, kind = words_of(texts, scored, method.anchors, options, progress)
     source, target = scored.pairs.source, scored.pairs.target
     probability = np.round(options.calibration.of_links(uncalibrated, source, target, kind), 6)
-    beside = np.round(_expected_beside(scored, options), 6)
+    moved = replace(scored, relevance=scored.relevance + other_subject_shift(scored.pairs.features))
+    beside = np.round(_expected_beside(moved, options), 6)
     order = np.lexsort((scored.pairs.target, -probability, scored.pairs.source))
     pairs, probability = scored.pairs.take(order), probability[order]
     return Ranked(

@@ -12,6 +12,7 @@ from linker.engine.arrays.disk import to_memmap
 from linker.engine.ranking.approval import GOOD_WORDS
 from linker.engine.ranking.calibration import BESIDE, SOURCES
 from linker.engine.ranking.choose import allocation_scores, rank_by_source
+from linker.engine.ranking.other_subjects import other_subject_shift
 from linker.engine.ranking.ranked import WORDING, Words
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def words_of(
             _best_of_pairs(row_of[usable], likely[usable] * calibration.by_words(likely, rows["source"])[usable])
         ]
         probability[pair[best]], kind[pair[best]] = likely[best], rows["source"][best]
+    left = np.flatnonzero(kind == BESIDE)
+    probability[left] = approval.approved_beside(relevance[left] + other_subject_shift(pairs.features[left]))
     first = np.cumsum(count, dtype=np.int64) - count
     return Words(first, count, to_memmap(np.concatenate(kept))), probability, kind
 
