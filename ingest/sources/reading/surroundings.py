@@ -82,9 +82,10 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], n
         found: set[int] = set()
         for number, line in enumerate(lines):
             if line.links:
-                leads = _leads(text, links, line)
+                words = _words(text, links, line)
+                leads = _leads(words)
                 anywhere.update(leads)
-                frames.add(text, links, line)
+                frames.add(words, links, line)
                 if number in edges:
                     found.update(leads)
                     at_edges.update(leads)
@@ -108,37 +109,43 @@ class _Frames:
 
     def __init__(self, names: SiteNames) -> None:
         self.names = names
-        self.times, self.on_pages, self.named = Counter[int](), Counter[int](), Counter[int]()
-        self.targets: defaultdict[int, set[int]] = defaultdict(set)
+        self.on_pages = Counter[int]()
+        self.lines: defaultdict[int, list[list[Link]]] = defaultdict(list)
         self.on_page: set[int] = set()
 
-    def add(self, text: str, links: Sequence[Link], line: Line) -> None:
-        if frame := _frame(text, links, line):
-            named = [links[number] for number in line.links]
-            self.times[frame] += 1
+    def add(self, words: Sequence[Sequence[str]], links: Sequence[Link], line: Line) -> None:
+        if frame := _frame(words):
             self.on_page.add(frame)
-            self.named[frame] += all(self.names.is_name(page_key(at.target), folded(at.anchor)) for at in named)
-            self.targets[frame].add(hash(tuple(page_key(at.target) for at in named)))
+            self.lines[frame].append([links[number] for number in line.links])
 
     def end_page(self) -> None:
         self.on_pages.update(self.on_page)
         self.on_page.clear()
 
     def learned(self, least: float) -> frozenset[int]:
-        return frozenset(
-            frame
-            for frame, pages in self.on_pages.items()
-            if pages >= least
-            and self.times[frame] == pages
-            and self.named[frame] >= NAMED * pages
-            and len(self.targets[frame]) >= OTHERS * pages
-        )
+        often = (frame for frame, pages in self.on_pages.items() if pages >= least)
+        return frozenset(frame for frame in often if self._is_of_site(self.on_pages[frame], self.lines[frame]))
+
+    def _is_of_site(self, pages: int, lines: list[list[Link]]) -> bool:
+        targets = {tuple(page_key(link.target) for link in line) for line in lines}
+        if len(lines) > pages or len(targets) < OTHERS * pages:
+            return False
+        named = sum(all(self.names.is_name(page_key(at.target), folded(at.anchor)) for at in line) for line in lines)
+        return named >= NAMED * pages
 
 
-def _frame(text: str, links: Sequence[Link], line: Line) -> int:
+def _words(text: str, links: Sequence[Link], line: Line) -> list[list[str]]:
+    """The words of each piece of a line between its links."""
+    return [_WORD.findall(piece.casefold()) for piece in words_beside(text, line, links)]
+
+
+def _frame(words: Sequence[Sequence[str]]) -> int:
     """A number of the words around the links of a line where they are a sentence; 0 where there are too few."""
-    around = [word for piece in words_beside(text, line, links) for word in _WORD.findall(piece.casefold())]
-    return crc32(" ".join(around).encode("utf-8", "replace")) if len(around) >= FEW_WORDS else 0
+    return _around(words) if sum(map(len, words)) >= FEW_WORDS else 0
+
+
+def _around(words: Sequence[Sequence[str]]) -> int:
+    return crc32(" ".join(word for piece in words for word in piece).encode("utf-8", "replace"))
 
 
 def lines_of_site(
@@ -148,12 +155,14 @@ def lines_of_site(
     found = {
         number
         for number, is_end in _edges(lines)
-        if not known.leads.isdisjoint(_leads(text, links, lines[number]))
+        if not known.leads.isdisjoint(_leads(_words(text, links, lines[number])))
         or (known.of_lists[is_end] and _names_lists(text, links, lines[number], known.lists))
     }
     if known.frames:
         found.update(
-            number for number, line in enumerate(lines) if line.links and _frame(text, links, line) in known.frames
+            number
+            for number, line in enumerate(lines)
+            if line.links and _frame(_words(text, links, line)) in known.frames
         )
     if known.groups:
         found |= lines_of_groups(url, text, links, lines, names, known.groups)
@@ -169,15 +178,12 @@ def _edges(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:
                 yield number, number > prose[-1]
 
 
-def _leads(text: str, links: Sequence[Link], line: Line) -> set[int]:
+def _leads(words: Sequence[Sequence[str]]) -> set[int]:
     """Numbers of the words around the links of a line, and of the first of those before one link."""
-    pieces = words_beside(text, line, links)
-    words = [_WORD.findall(piece.casefold()) for piece in pieces]
-    around = " ".join(word for piece in words for word in piece)
-    found = {around} if around else set()
-    if len(line.links) == 1 and len(words[0]) > FIRST_WORDS and not words[1]:
-        found.add("\n" + " ".join(words[0][:FIRST_WORDS]))
-    return {crc32(said.encode("utf-8", "replace")) for said in found}
+    found = {_around(words)} if any(words) else set()
+    if len(words) == 2 and len(words[0]) > FIRST_WORDS and not words[1]:
+        found.add(crc32(("\n" + " ".join(words[0][:FIRST_WORDS])).encode("utf-8", "replace")))
+    return found
 
 
 def _names_lists(text: str, links: Sequence[Link], line: Line, lists: Collection[int]) -> bool:
