@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from linker.engine.anchors.placement import NOWHERE
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import is_generic, primary_language, stop_words
 from linker.engine.text.sentences import sentence_and_heading
@@ -20,7 +21,7 @@ from linker.models.querysets import APPROVED, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,7 +54,8 @@ class Placed(NamedTuple):
 
 class Phrases(Protocol):
     """Words of a donor's text that may become the link to a target, of the pairs that were read last. Those that fit
-    less than `least` are only there to be picked by an editor. `template`: what the titles of their site share."""
+    less than `least` are only there to be picked by an editor. `template`: what the titles of their site share.
+    `starts`: where the words would best become the link, by words."""
 
     least: float
     template: Template
@@ -61,6 +63,8 @@ class Phrases(Protocol):
     def read(self, rows: NDArray[Any]) -> None: ...
 
     def of(self, source: int, target: int) -> Sequence[Phrase]: ...
+
+    def starts(self, source: int, target: int) -> Mapping[str, int]: ...
 
 
 class Placer:
@@ -113,11 +117,12 @@ class Placer:
         phrases, spare = self._words_for(source, target, names, least if inline else math.inf)
         if counts:
             phrases = self.limit.fresh_first(target, phrases)
-        found = donor.page.take(phrases, ("", ""))
+        best = NOWHERE if self.phrases is None else self.phrases.starts(source, target)
+        found = donor.page.take(phrases, ("", ""), best=best)
         heaviest = 1.0 if self.phrases else max((weight for _, _, weight in phrases), default=0.0)
         picks = [as_alternative(place, heaviest) for place in found.others]
         spare = [(phrase, origin, min(weight, ONLY_PICKED)) for phrase, origin, weight in spare]
-        picks += [as_alternative(place, 1.0) for place in donor.page.places(spare)]
+        picks += [as_alternative(place, 1.0) for place in donor.page.places(spare, best)]
         if found.place is None:
             beside = self._beside_the_text(target, names, counts)
             return beside._replace(others=[*picks, *beside.others][:MAX_ANCHOR_ALTERNATIVES])

@@ -269,6 +269,10 @@ class FoundWords:
         choices = self.choices.get((source, target), [])
         return [(choice.text, choice.source, choice.weight) for choice in choices]
 
+    def starts(self, source: int, target: int) -> dict[str, int]:
+        """Where each of them would best become the link."""
+        return {choice.text: choice.start for choice in self.choices.get((source, target), [])}
+
 
 TEXTS_AT_A_TIME = 500
 _GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since

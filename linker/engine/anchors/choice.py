@@ -13,6 +13,7 @@ from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
 from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, said_once
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
+from linker.engine.anchors.occurrences import at_best_place
 from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
@@ -73,7 +74,8 @@ def anchor_choices(
 
     The site's own `ranker`, or without one `approval` by the features of the spans alone, picks those worth a closer
     look; `approval` then puts them in order, ties to the earlier place. Generic words are left out, and of several
-    spans with the same words the best is kept. `finder`, from `span_finder`, saves making it again.
+    spans with the same words the best is kept, at the place where an editor would likeliest link them
+    (`linker.engine.anchors.occurrences`). `finder`, from `span_finder`, saves making it again.
     """
     finder = finder or span_finder(evidence, ranker)
     generic, points = cache(is_generic), cache(only_points)
@@ -94,7 +96,7 @@ def anchor_choices(
         is_part = parts_of_titles(finder, texts, target[pair[found.pair]], found) & ~is_owned
         is_once = said_once(table, dated_posts(evidence.index.site, target[pair[found.pair]]))
         likely += np.where(is_part, PART_OF_TITLE, np.where(is_once, SAID_ONCE, 0.0))
-        wordings = _Wordings(evidence.index.site, texts, found, likely)
+        wordings = _Wordings(evidence.index.site, texts, found, at_best_place(finder, texts, found), likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]
             choice = wordings.choice(place) if len(mine) < most else None
@@ -122,11 +124,20 @@ def span_finder(evidence: TextEvidence, ranker: AnchorRanker | None) -> SpanFind
 class _Wordings:
     """Spans of some texts as they are written there."""
 
-    def __init__(self, site: Site, texts: TokenizedTexts, found: CandidateSpans, likely: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        site: Site,
+        texts: TokenizedTexts,
+        found: CandidateSpans,
+        where: tuple[NDArray[np.int64], NDArray[np.int64]],
+        likely: NDArray[np.float64],
+    ) -> None:
+        """`where`: first token, and the one after the last, of the place of each span's words that is linked."""
         self._languages: list[str] = [site.languages[page] for page in texts.pages.tolist()]
         self._bodies = [Folded(site.bodies[page]) for page in texts.pages.tolist()]
-        self._rows: list[int] = texts.rows[found.first].tolist()
-        self._start, self._stop = texts.start[found.first], texts.stop[found.last - 1]
+        first, last = where
+        self._rows: list[int] = texts.rows[first].tolist()
+        self._start, self._stop = texts.start[first], texts.stop[last - 1]
         self._features, self._likely = found.features, likely
 
     def language(self, place: int) -> str:

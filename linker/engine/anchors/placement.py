@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import log
+from types import MappingProxyType
 
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
 from linker.engine.text.headings import is_heading_above, reads_as_code, reads_as_program
@@ -28,6 +29,8 @@ _STEP_READ = 10  # characters before words that tell whether they are a step
 _WORD = re.compile(r"\w+")
 _CLAUSE_END = re.compile(rf"[{SENTENCE_ENDS}{CLAUSE_ENDS}{WIDE_SENTENCE_ENDS}](?=\s|$)|\n|[{WIDE_SENTENCE_ENDS}]")
 _LINE_READ = 1_000  # characters of a line that tell whether it is code, which takes quadratic time
+NOWHERE: Mapping[str, int] = MappingProxyType({})
+WORTH = 2  # links more that a line may have than another for the best place to be taken all the same
 _READ = 200_000  # characters of a text in which parts of a name are looked for
 
 
@@ -254,37 +257,49 @@ class LinkableText:
         first, last = line_of(self.text, span[0])
         return sum(first <= start < last for start, _ in self._taken)
 
-    def places(self, phrases: Sequence[tuple[str, str, float]]) -> list[Place]:
+    def places(self, phrases: Sequence[tuple[str, str, float]], best: Mapping[str, int] = NOWHERE) -> list[Place]:
         """Where each of `phrases` (phrase, source, weight) has a place, as it is written there, in their order.
 
-        Of the suitable free mentions of a phrase the one on the line with the fewest links, then the earliest.
+        Of the suitable free mentions of a phrase the one on the line with the fewest links, then the earliest; the one
+        that begins where `best` says, by phrase, as if its line had WORTH links fewer.
         """
         places: list[Place] = []
         for phrase, source, weight in phrases:
             spans = [span for span in occurrences(self._folded, phrase) if not self._overlaps(span)]
             spans = [span for span in spans if self.suits(span)]
             if spans:
-                start, end = min(spans, key=lambda span: (self._lines_taken(span), span))
+                wanted = best.get(phrase)
+                start, end = min(spans, key=lambda span: self._order(span, wanted))
                 places.append(Place(start, end, self.text[start:end], source, weight))
         return places
 
+    def _order(self, span: tuple[int, int], wanted: int | None) -> tuple[int, bool, int]:
+        """What a mention is chosen by, lowest first; `wanted`: where the best one begins."""
+        is_wanted = span[0] == wanted
+        return self._lines_taken(span) - WORTH * is_wanted, not is_wanted, span[0]
+
     def take(
-        self, phrases: Sequence[tuple[str, str, float]], fallback: tuple[str, str], inline: bool = True
+        self,
+        phrases: Sequence[tuple[str, str, float]],
+        fallback: tuple[str, str],
+        inline: bool = True,
+        best: Mapping[str, int] = NOWHERE,
     ) -> Placement:
         """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they are written in the
         text.
 
-        The best phrase that has a place wins, see `places`. `fallback` (anchor, source) is what a related link says.
+        The best phrase that has a place wins, see `places`, which reads `best`. `fallback` (anchor, source) is what a
+        related link says.
         """
-        places = self.places(phrases)
+        places = self.places(phrases, best)
         if not places:
             verdict = Verdict.GAP if inline else Verdict.RELATED
             return Placement(verdict, fallback[0], fallback[1], None)
-        best, others = places[0], places[1:]
-        self._taken.append((best.start, best.end))
-        seen = {fold(best.anchor)}
+        first, others = places[0], places[1:]
+        self._taken.append((first.start, first.end))
+        seen = {fold(first.anchor)}
         different = [place for place in others if fold(place.anchor) not in seen and not seen.add(fold(place.anchor))]  # type: ignore[func-returns-value]
-        return Placement(Verdict.INLINE, best.anchor, best.source, best, tuple(different))
+        return Placement(Verdict.INLINE, first.anchor, first.source, first, tuple(different))
 
     def release(self, place: Place) -> None:
         """Makes the words of a place free again."""

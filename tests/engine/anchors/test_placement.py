@@ -123,6 +123,18 @@ def test_links_are_spread_over_the_lines_and_others_are_offered() -> None:
     assert [other.anchor for other in placement.others] == ["lamp"]
 
 
+def test_the_best_place_of_words_comes_first_unless_its_line_has_many_links() -> None:
+    text = "A tent, a stove and a lamp.\nAnother tent, a stove, a lamp and a map."
+    best = text.rindex("tent")
+    for links, expected in ((0, best), (1, best), (2, best), (3, 2)):
+        second = [text.rindex(words) for words in ("stove", "lamp", "map")[:links]]
+        page = LinkableText(text, taken=[(start, start + 3) for start in second])
+        place = page.take([("tent", "title", 1.0)], ("", ""), best={"tent": best}).place
+        assert place is not None
+        assert place.start == expected
+    assert LinkableText(text).places([("tent", "title", 1.0)])[0].start == 2
+
+
 def test_parts_of_a_name_that_stand_close_together() -> None:
     words = StemPositions(Folded("We learned lessons. Lessons from mobile testing, and a tent."), "en")
     span = words.nearest_to("Mobile Web Lessons From Testing", frozenset({"from"}))

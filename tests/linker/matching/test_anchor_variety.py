@@ -245,8 +245,11 @@ class _Said:
 
     least, template = 0.75, Template()
 
-    def __init__(self, *phrases: tuple[str, str, float]) -> None:
-        self.phrases = phrases
+    def __init__(self, *phrases: tuple[str, str, float], starts: dict[str, int] | None = None) -> None:
+        self.phrases, self._starts = phrases, starts or {}
+
+    def starts(self, source: int, target: int) -> dict[str, int]:
+        return self._starts
 
     def read(self, rows: Any) -> None: ...
 
@@ -269,3 +272,13 @@ def test_a_match_takes_no_words_around_those_used_too_often(project, others, exp
     placer = Placer(project, rows["source"], rows["target"], _Said(("snow boots", "anchor", 1.0), *others))
     placer.read(rows)
     assert placer.place(donor.pk, target.pk).anchor == expected
+
+
+def test_words_become_a_link_where_the_engine_would_put_it(project):
+    body = "Boots keep out rain.\nWalkers like boots for the snow.\nMore on boots below."
+    donor, target = make_page(project, body=body), make_page(project, title="Boots")
+    rows = np.array([(donor.pk, target.pk)], dtype=[("source", "i8"), ("target", "i8")])
+    best = body.rindex("boots")
+    placer = Placer(project, rows["source"], rows["target"], _Said(("boots", "anchor", 1.0), starts={"boots": best}))
+    placer.read(rows)
+    assert placer.place(donor.pk, target.pk).span == (best, best + len("boots"))
