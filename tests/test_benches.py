@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -97,3 +100,12 @@ def test_what_the_readme_says_of_speed_and_memory_is_in_the_tables():
     assert f"within {math.ceil(gigabytes * 10) / 10} GB a process" in readme
     for seconds in re.findall(r"imported in (\d+) seconds", readme):
         assert int(seconds) == math.ceil(float(imports[2].split()[0]))
+
+
+@pytest.mark.nightly
+def test_on_a_slow_machine_each_editor_has_still_asked_once():
+    asked = "import review_queue; print(len(review_queue.at_once(['one', 'two'], lambda _editor: 1.0, 0).seconds))"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ANCHORLINE_")}
+    python = [sys.executable, "-c", asked]
+    ended = subprocess.run(python, cwd=ROOT / "bench", env=environment, capture_output=True, text=True)
+    assert ended.stdout == "2\n"
