@@ -88,7 +88,7 @@ INSERT INTO review_samplelink (sample_id, project_id, edge_id, place, turn, read
     probability, generators, section, grade)
 SELECT s.id, s.project_id, e.id, row_number() OVER (PARTITION BY s.id ORDER BY e.id), t.turn,
     (%(users)s::int[])[1 + (e.id + t.turn) %% 10], CASE s.kind WHEN 'audit' THEN 'approved' ELSE 'band' END,
-    (%(users)s::int[])[1 + (e.id + 5) %% 10], 'Inline', e.probability, e.generators, 'Category ' || e.id %% 200,
+    (%(users)s::int[])[1 + (e.id + 5) %% 10], 'Likely', e.probability, e.generators, 'Category ' || e.id %% 200,
     CASE WHEN s.id = %(last)s THEN '' ELSE (ARRAY['good', 'good', 'good', 'borderline', 'bad'])[1 + e.id %% 5] END
 FROM review_sample s CROSS JOIN LATERAL (
     SELECT * FROM linker_candidateedge WHERE project_id = s.project_id AND status = 'exported'

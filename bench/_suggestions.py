@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 A_DONOR = 25
 CATEGORIES = 200
-BOUNDS = {"Inline": 0.95, "Related": 0.938, "Reserve": 0.7}  # by which _EDGES reads its suggestions
+BOUNDS = {"Likely": 0.95, "Related": 0.938, "Reserve": 0.7}  # by which _EDGES reads its suggestions
 EDITORS = 10
 _PAGES = """
 INSERT INTO linker_page (project_id, url, canonical_url, status, title, h1, headings, description, body, language,
@@ -99,7 +99,7 @@ def make_suggestions(
         for days in (7, 0)
     )
     for name, bound in BOUNDS.items():  # not every basis has the tier between the others from the start
-        placement, rel = {"Inline": (Placement.INLINE, Rel.FOLLOW)}.get(name, (Placement.RELATED, Rel.NOFOLLOW))
+        placement, rel = {"Likely": (Placement.INLINE, Rel.FOLLOW)}.get(name, (Placement.RELATED, Rel.NOFOLLOW))
         given = {"placement": placement, "rel": rel, "held": name == "Reserve"}
         Tier.objects.update_or_create(
             project=project,

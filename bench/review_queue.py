@@ -154,7 +154,7 @@ def pages(project: Project) -> dict[str, str]:
         **{f"status {status}": f"status={status}" for status in [*EdgeStatus.values[1:], "all"]},
         **{f"order {order}": f"order={order}" for order in ("need", "target", "category", "score")},
         "order score, all": "order=score&status=all",
-        "category and tier": f"category={large.pk}&tier={tiers['Inline']}&order=score",
+        "category and tier": f"category={large.pk}&tier={tiers['Likely']}&order=score",
         "search rare": "text=copperhead", "search common": "text=guide", "search usual": "text=w17",
         "search none": "text=nowhere", "search two words": "text=guide+w42",
     }  # fmt: skip

@@ -43,7 +43,7 @@ def make_project(slug: str = "shop", **fields: Any) -> Project:
     base_url = fields.pop("base_url", f"https://{slug}.example")
     with mock.patch.object(Project, "full_clean"):  # what it says is asked of the database one constraint at a time
         project = create_project(slug=slug, name=fields.pop("name", slug.title()), base_url=base_url)
-    Tier.objects.filter(project=project, basis=Basis.PROBABILITY, name="Inline").update(lower_bound=0.75)
+    Tier.objects.filter(project=project, basis=Basis.PROBABILITY, name="Likely").update(lower_bound=0.75)
     Tier.objects.create(project=project, basis=Basis.PROBABILITY, name="Related", lower_bound=0.7)
     fields.setdefault("model_name", "test-model")
     for name, value in fields.items():

@@ -69,7 +69,7 @@ def test_a_search_stays_in_its_field(page, place):
 
 def test_the_queue_shows_its_numbers_and_boxes_and_carries_what_its_links_choose(page, project):
     category = make_category(project, "Tents")
-    tier = project.tiers.get(basis=project.tier_basis, name="Inline")
+    tier = project.tiers.get(basis=project.tier_basis, name="Likely")
     shown = page(
         "queue/all-filters/",
         text="boots",

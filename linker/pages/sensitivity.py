@@ -220,11 +220,14 @@ class _Look:
         for rule in self.rules:
             if rule.category_id is not None:
                 ruled[rule.category_id].add(rule.kind)
+        spoken: defaultdict[int, set[str]] = defaultdict(set)
+        for number, (entry, _) in self.matcher.in_pages([(one.name, "", "", self.language) for one in categories]):
+            spoken[categories[number].pk].add(entry.kind)
         made = []
         for category in categories:
             ruled[category.pk] |= ruled[category.parent_id]
             if category.pk in filled:
-                kinds = {entry.kind for entry in self.matcher.in_text(category.name, self.language)}
+                kinds = spoken[category.pk]
                 made += [self._proposal(kind, category=category) for kind in sorted(kinds - ruled[category.pk])]
                 ruled[category.pk] |= kinds
         self.rules += SensitiveRule.objects.bulk_create(made)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Name, placement, rel while unreviewed, held back; and the lower bounds under each basis, None where it has no such
 # tier: what is likely enough to be shown at all stands in the text where that has words for it, else beside it.
 _TIERS = (
-    ("Inline", Placement.INLINE, Rel.FOLLOW, False),
+    ("Likely", Placement.INLINE, Rel.FOLLOW, False),
     ("Related", Placement.RELATED, Rel.NOFOLLOW, False),
     ("Reserve", Placement.RELATED, Rel.NOFOLLOW, True),
 )

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from linker.engine.roles.policy import PageRole
 from linker.matching.kept_runs import standing_run
-from linker.matching.report_types import MatchReport
+from linker.matching.report_types import LinkPlace, MatchReport
 from linker.models import Placement, Side
 from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import DECIDED, HELD, TO_REVIEW
@@ -47,7 +47,10 @@ def none_in_text(project: Project, run: Run | None = None) -> NoneInText | None:
             counts["held"],
         )
         return NoneInText(said % {"links": number(counts["held"])}, "placement=inline&held=1")
-    return None if counts["decided"] else NoneInText(_by_report(MatchReport.from_json(standing.report)))
+    report = MatchReport.from_json(standing.report)
+    if counts["decided"] and (report.placements is None or report.placements.get(LinkPlace.INLINE)):
+        return None  # what the run proposed there is decided
+    return NoneInText(_by_report(report))
 
 
 def _by_report(report: MatchReport) -> str:

@@ -173,7 +173,7 @@ def _name(family: str, code: int, categories: dict[int, str]) -> str:
         case Family.TO:
             return _("Links to “%(category)s”") % {"category": categories[code]} if code in categories else ""
         case Family.PLACE:
-            return _("Links in the text") if code else _("Links beside the text")
+            return _("Links in the text") if code else _("Links without words in the text")
         case _words:
             return _words_named()[SOURCES[code]]
 

@@ -230,7 +230,7 @@ def _without_texts(report: MatchReport) -> str:
     if texts:
         have = _("Only %(texts)s of the %(donors)s donors have a text.")
     more = _(
-        "Without one, links are proposed beside the text, with the acceptor’s name as anchor. To get links in "
+        "Without one, links are proposed for the list at the end, with the acceptor’s name as anchor. To get links in "
         "sentences too, crawl the site again with its main text (a custom extraction named Content 1), as the README "
         "describes under “Your own crawl in five minutes”."
     )

@@ -40,8 +40,8 @@ ON_PAGE = frozenset(
 )
 PLACED = {
     LinkPlace.INLINE: Placement.INLINE.label,
-    LinkPlace.RELATED: Placement.RELATED.label,
-    LinkPlace.GAP: gettext_lazy("Content gaps: no words in the text fit well"),
+    LinkPlace.RELATED: gettext_lazy("On a line of their own or in the list at the end"),
+    LinkPlace.GAP: gettext_lazy("Content gaps, wherever the project has them go: no words of the text fit well"),
 }
 MODES = {
     Mode.BEST: gettext_noop("Greedy"),

@@ -55,16 +55,16 @@ STALE = {
 }
 HINTS = {
     "linked": _(
-        "The text has these words inside another link, where no second one can stand, and no others that fit well. "
-        "“Where” below says where this project puts such a link, and puts this one elsewhere."
+        "The text has these words only inside another link, and no others that fit well. “Where” shows the place "
+        "that the project’s settings chose; you can choose another."
     ),
     "beside": _(
-        "The text has no words that fit well. “Where” below says where this project puts such a link, and puts this "
-        "one elsewhere."
+        "The text has no words that fit well. “Where” shows the place that the project’s settings chose; you can "
+        "choose another."
     ),
     "named": _(
-        "No place for a good link was found at “%(words)s”. “Where” below says where this project puts such a link, "
-        "and puts this one elsewhere."
+        "The text has “%(words)s”, but no link fits there. “Where” shows the place that the project’s settings "
+        "chose; you can choose another."
     ),
     "gap": _("Write the sentence with the words of the link in it, now or later, or put the link elsewhere."),
     "copy": _("Write the sentence, or take an anchor that stands in the text."),

@@ -84,12 +84,12 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
 
     go(page, "Settings")
     page.get_by_role("link", name="Tiers").click()
-    before = CandidateEdge.objects.filter(project=project, tier__name="Inline").count()
+    before = CandidateEdge.objects.filter(project=project, tier__name="Likely").count()
     page.locator("input[name$=lower_bound]").nth(0).fill("0.6")
     page.locator("input[name$=lower_bound]").nth(1).fill("0.5")
     page.get_by_role("button", name="Save").first.click()
     page.locator(".notice--good").first.wait_for()
-    assert CandidateEdge.objects.filter(project=project, tier__name="Inline").count() > before
+    assert CandidateEdge.objects.filter(project=project, tier__name="Likely").count() > before
 
     go(page, "Export")
     page.get_by_role("button", name="Export", exact=False).first.click()

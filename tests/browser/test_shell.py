@@ -198,8 +198,8 @@ def test_the_settings_work_without_javascript(site, manager, client_for, live_se
     page.goto(f"{live_server.url}/p/{site.slug}/settings/tiers/?basis=cosine")
     page.locator("input[name$=lower_bound]").first.fill("0.9")
     page.get_by_role("button", name="Save the tiers").click()
-    page.get_by_text("Inline 1 → 0").wait_for()
-    assert Tier.objects.get(project=site, basis="cosine", name="Inline").lower_bound == 0.9
+    page.get_by_text("Likely 1 → 0").wait_for()
+    assert Tier.objects.get(project=site, basis="cosine", name="Likely").lower_bound == 0.9
     page.goto(f"{live_server.url}/p/{site.slug}/match/")
     page.get_by_role("button", name="Count the pages").click()
     page.get_by_text("leave 2 donors and 2 acceptors").wait_for()

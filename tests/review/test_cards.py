@@ -34,7 +34,7 @@ def test_a_card_says_what_an_editor_needs(edge, as_editor):
     page = as_editor.get(PAGE)
     for words in ("Warm feet", "Tips", "/boots", "12 in", "3 out", "1,234 clicks", "0.850 score", "0.850 similarity"):
         assert words in text(page)
-    for words in ("2 levels up", "In the text", "Tier Inline · rel=follow", f"run {edge.run_id}", "test-model 1"):
+    for words in ("2 levels up", "In the text", "Tier Likely · rel=follow", f"run {edge.run_id}", "test-model 1"):
         assert words in text(page)
     assert "0 accepted of 1" in text(page)
     assert "1 winter boots in this paragraph · H1 2 boots for snow Title" in text(page)
@@ -200,7 +200,7 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
         (
             "The text says “wool socks”, the words of 3 other links to this page.",
             "In the list at the end",
-            "No place for a good link was found at “wool socks”.",
+            "The text has “wool socks”, but no link fits there.",
         ),
     ],
 )

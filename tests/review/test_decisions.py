@@ -303,7 +303,7 @@ def test_where_the_tier_stayed_undo_gives_the_rel_back(project, editor):
     edge, other = make_edge(project, score=0.7), make_edge(project, score=0.7, status="accepted", rel=Rel.UGC)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     decide_edges(project, [other.pk], Verb.REJECT, editor, shown=Shown(status=EdgeStatus.ACCEPTED))
-    inline = project.tiers.get(basis="cosine", name="Inline")
+    inline = project.tiers.get(basis="cosine", name="Likely")
     inline.lower_bound = 0.68  # the accepted link is no suggestion: its rel is the editor's
     change_tiers(project, [inline])
     undo(project, editor)

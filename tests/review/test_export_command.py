@@ -113,7 +113,7 @@ def test_a_release_can_be_written_again(project, out, tmp_path):
     [
         ({}, "Nothing is ready to export"),
         ({"status": "suggested"}, "no such links"),
-        ({"tier": "Gold"}, "There is no tier 'Gold' in shop. Its tiers: Inline, Related, Reserve"),
+        ({"tier": "Gold"}, "There is no tier 'Gold' in shop. Its tiers: Likely, Related, Reserve"),
         ({"category": "A > B"}, "There is no category 'A > B'"),
         ({"release": 7}, "shop has no release 7"),
     ],

@@ -95,7 +95,7 @@ def test_a_full_file_is_these_bytes(project):
     decided_at = decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     assert file_of(project) == (
         f"{HEADER}\n"
-        'https://shop.example/tents,https://shop.example/stoves,"the ""small"" stove",follow,inline,Inline,0.812500,'
+        'https://shop.example/tents,https://shop.example/stoves,"the ""small"" stove",follow,inline,Likely,0.812500,'
         f'0.832500,1,"Shop > Camping, cooking",test-model 1 (text full 1),0.5,'
         f"{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true,"
         'learned,0.625000,0.975000,mention;nearest,"The text says “warm socks”, and other pages link to both.",h1,,,,,'

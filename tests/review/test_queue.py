@@ -228,11 +228,11 @@ def test_viewers_look_and_do_not_decide(edge, client_for, viewer):
 
 def test_tiers_of_one_name_are_one_choice(project, as_editor):
     edge = make_edge(
-        project, ranked_by="learned", probability=0.624, tier=project.tiers.get(basis="probability", name="Inline")
+        project, ranked_by="learned", probability=0.624, tier=project.tiers.get(basis="probability", name="Likely")
     )
     other = make_edge(project, score=0.9)
     page = as_editor.get(f"{PAGE}all-filters/", {"tier": edge.tier_id}).content.decode()
-    assert page.count(">Inline (2)</option>") == 1
+    assert page.count(">Likely (2)</option>") == 1
     listed = as_editor.get(DECK, {"tier": edge.tier_id}).json()["cards"]
     assert {card["edge"] for card in listed} == {edge.pk, other.pk}
 

@@ -102,6 +102,15 @@ def test_nothing_is_said_where_links_in_the_text_are_shown_or_all_decided(projec
     assert "in the text:" not in queue(as_editor)
 
 
+def test_a_match_that_proposes_none_in_the_text_after_all_there_were_decided_says_so(project, as_editor):
+    make_edge(project, placement="inline", status="rejected")
+    placed = {"version": 2, "donors": 9, "donors_with_text": 9, "placements": {"related": 7, "inline": 1}}
+    make_run(project, report=placed)
+    assert none_in_text(project) is None, "somebody decided on what it proposed"
+    make_run(project, report=placed | {"placements": {"related": 7}})
+    assert "no words of the texts fit a link well" in none_in_text(project).said
+
+
 def test_an_earlier_run_says_nothing(project: Project):
     earlier = make_run(project, report={"version": 2, "donors": 0})
     make_run(project, report={"version": 2, "donors": 0})

@@ -156,7 +156,7 @@ def test_a_link_beside_the_text_takes_a_name_and_comes_back_into_the_text_when_i
     edge.refresh_from_db()
     assert (edge.anchor, edge.span_start, edge.placement) == ("Boots guide", None, "related")
     links[0].delete()
-    inline = Tier.objects.get(project=project, basis="cosine", name="Inline")
+    inline = Tier.objects.get(project=project, basis="cosine", name="Likely")
     inline.lower_bound = 0.69
     change_tiers(project, [inline])
     edge.refresh_from_db()

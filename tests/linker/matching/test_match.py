@@ -290,7 +290,7 @@ def test_a_decided_edge_keeps_the_provenance_its_editor_saw(project):
     second = match(project)
     decided = CandidateEdge.objects.get(source=pages["a"])
     refreshed = CandidateEdge.objects.get(source=pages["b"])
-    assert (decided.run_id, decided.similarity, decided.tier.name) == (first.pk, 1.0, "Inline")
+    assert (decided.run_id, decided.similarity, decided.tier.name) == (first.pk, 1.0, "Likely")
     assert (refreshed.run_id, round(refreshed.similarity, 2), refreshed.tier.name) == (second.pk, 0.71, "Related")
 
 
@@ -514,16 +514,16 @@ def test_moving_a_bound_reads_the_scores_again_and_leaves_decisions_alone(projec
     middle = make_edge(project, score=0.7, span_start=0, span_end=5)
     accepted = make_edge(project, score=0.7, status="accepted", rel="follow")
     below = make_edge(project, score=0.3)
-    inline = project.tiers.get(name="Inline", basis="cosine")
+    inline = project.tiers.get(name="Likely", basis="cosine")
     inline.lower_bound = 0.69
     inline.save()
     counts = retier(project)
     for edge in (high, middle, accepted, below):
         edge.refresh_from_db()
-    assert (high.tier.name, middle.tier.name, middle.placement, middle.rel) == ("Inline", "Inline", "inline", "follow")
+    assert (high.tier.name, middle.tier.name, middle.placement, middle.rel) == ("Likely", "Likely", "inline", "follow")
     assert (accepted.tier.name, accepted.rel) == ("Related", "follow")
     assert below.tier is None
-    assert counts == {"Inline": 2, "Related": 0, "Reserve": 0, "below every tier": 1}
+    assert counts == {"Likely": 2, "Related": 0, "Reserve": 0, "below every tier": 1}
 
 
 def test_an_edge_touching_a_sensitive_subtree_or_address_says_why(project):

@@ -104,7 +104,7 @@ def test_no_page_is_new_before_the_first_match(project, shop):
 @pytest.mark.nightly
 def test_it_gets_none_that_would_not_be_shown_anyway(project, shop):
     project.tiers.filter(basis="cosine").update(held=True)
-    project.tiers.filter(basis="cosine", name="Inline").update(lower_bound=0.97, held=False)
+    project.tiers.filter(basis="cosine", name="Likely").update(lower_bound=0.97, held=False)
     run = match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
     assert "orphan" not in targets(project, shop["donor"])
     assert (run.report["orphans"]["held_back"], run.report["orphans"]["too_unlikely"]) == (0, 1)

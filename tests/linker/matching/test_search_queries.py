@@ -151,7 +151,7 @@ def test_the_setting_holds_for_words_of_a_text_that_the_engine_found(project, bl
 
 def test_queries_take_no_good_words_out_of_the_text(project):
     """Words weigh less beside queries; they are as likely to be approved as before."""
-    project.tiers.filter(basis="probability").exclude(name="Inline").delete()
+    project.tiers.filter(basis="probability").exclude(name="Likely").delete()
     project.tiers.filter(basis="probability").update(lower_bound=0.3)
     model = make_model()
     texts = {"Snow boots": "All about them.", "Care": "Put on your snow boots, which are winter footwear, and go out."}

@@ -229,7 +229,7 @@ def test_a_change_is_logged_and_stands_among_the_runs(project, manager):
     set_bounds(project, name, bounds_of(project, 0.9, 0.5, None), manager)
     change = Change.objects.get(kind=ChangeKind.TIERS)
     assert (change.user, change.subject) == (manager, "Bounds of links from A › B")
-    assert change.after == {"Probability, Inline": "from 0.9", "Probability, Related": "from 0.5"}
+    assert change.after == {"Probability, Likely": "from 0.9", "Probability, Related": "from 0.5"}
     set_bounds(project, name, bounds_of(project, 0.9, 0.5, None), manager)
     assert Change.objects.filter(kind=ChangeKind.TIERS).count() == 1, "nothing was changed"
     assert project.runs.filter(kind=RunKind.RETIER).count() == 1
@@ -279,7 +279,7 @@ def test_why_not_names_the_bounds_that_decided(project):
     edge = project.edges.filter(OPEN, source__category=site["categories"][0], probability__gte=0.02).first()
     answer = why_not_pair(project, edge.source, edge.target)
     said = [finding.text for finding in answer.findings]
-    assert "Links from A have bounds of their own. Its tier there is Inline, from 0.02." in said
+    assert "Links from A have bounds of their own. Its tier there is Likely, from 0.02." in said
 
 
 @pytest.mark.nightly
@@ -289,4 +289,4 @@ def test_a_role_given_by_hand_counts_for_the_suggestions_to_that_page(project, m
     set_page_role(site["targets"][0], PageRole.UTILITY, manager)
     run_follow_up(Run.objects.filter(project=project, kind=RunKind.FOLLOW_UP).latest("pk"))
     assert tiers_now(project) == tiers_by_rule(project)
-    assert set(CandidateEdge.objects.filter(OPEN, target=site["targets"][0]).values_list("tier__name")) >= {("Inline",)}
+    assert set(CandidateEdge.objects.filter(OPEN, target=site["targets"][0]).values_list("tier__name")) >= {("Likely",)}

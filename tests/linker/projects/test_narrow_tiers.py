@@ -43,7 +43,7 @@ def test_the_form_refuses_a_tier_of_a_hundredth_and_says_why(project):
     formset = tier_formset(project, Basis.PROBABILITY, fields | {f"{place}-lower_bound": "0.74"})
     assert not formset.is_valid()
     [said] = [error for errors in formset.errors for error in errors.get("lower_bound", [])]
-    assert said == "Hardly a suggestion would be in this tier: let it begin at least 0.02 below “Inline”."
+    assert said == "Hardly a suggestion would be in this tier: let it begin at least 0.02 below “Likely”."
     assert tier_formset(project, Basis.PROBABILITY, fields | {f"{place}-lower_bound": "0.73"}).is_valid()
 
 
@@ -54,9 +54,9 @@ def test_a_former_tier_of_a_hundredth_is_merged_into_the_one_above_with_a_note(p
     merge(apps, None)
     edge.refresh_from_db()
     assert edge.tier == inline
-    assert bounds(project) == [("Inline", 0.74), ("Reserve", 0.3)]
+    assert bounds(project) == [("Likely", 0.74), ("Reserve", 0.3)]
     note = Change.objects.get(project=project, kind="tiers")
-    assert (note.before, note.after) == ({"Inline": "from 0.75", "Related": "from 0.74"}, {"Inline": "from 0.74"})
+    assert (note.before, note.after) == ({"Likely": "from 0.75", "Related": "from 0.74"}, {"Likely": "from 0.74"})
     merge(apps, None)
     assert Change.objects.filter(project=project, kind="tiers").count() == 1
 

@@ -90,12 +90,12 @@ def test_what_is_ruled_out_while_tiers_move_is_left_to_a_run_that_is_there_with_
 def test_bounds_of_one_basis_leave_the_others_and_what_they_read_alone(project):
     edge = make_edge(project, score=0.7)
     likely = Tier.objects.get(project=project, basis="probability", name="Related")
-    likely.lower_bound, likely.name = 0.65, "Likely"
+    likely.lower_bound, likely.name = 0.65, "Possible"
     change_tiers(project, [likely])
     edge.refresh_from_db()
     assert (edge.tier.basis, edge.tier.name) == ("cosine", "Related")
     cosine = Tier.objects.filter(project=project, basis="cosine").values_list("name", "lower_bound")
-    assert list(cosine) == [("Inline", 0.8), ("Related", 0.65), ("Reserve", 0.5)]
+    assert list(cosine) == [("Likely", 0.8), ("Related", 0.65), ("Reserve", 0.5)]
 
 
 @pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_another_basis_reads_the_suggestions_anew_and_is_written_down(project):
     edge = make_edge(project, score=0.7, ranked_by="learned", probability=0.01, quantile=0.95)
     change_tiers(project, [], use=Basis.QUANTILE, basis=Basis.QUANTILE)
     edge.refresh_from_db()
-    assert (edge.tier.basis, edge.tier.name) == ("quantile", "Inline")
+    assert (edge.tier.basis, edge.tier.name) == ("quantile", "Likely")
     change_tiers(project, [], use=Basis.PROBABILITY, basis=Basis.PROBABILITY)
     edge.refresh_from_db()
     assert edge.tier is None

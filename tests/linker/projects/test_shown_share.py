@@ -68,7 +68,7 @@ def mean(values) -> float:
 
 
 def lowest(project) -> float:
-    return Tier.objects.get(project=project, basis="probability", name="Inline").lower_bound
+    return Tier.objects.get(project=project, basis="probability", name="Likely").lower_bound
 
 
 @pytest.mark.parametrize("share", SHARES)

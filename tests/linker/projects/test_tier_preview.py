@@ -170,7 +170,7 @@ def by_bound(bounds: list[Bound]) -> list[Bound]:
 
 
 def test_bounds_that_nobody_moved_move_nothing_wherever_they_are(project):
-    Tier.objects.filter(project=project, basis="probability", name="Inline").update(lower_bound=0.7512)
+    Tier.objects.filter(project=project, basis="probability", name="Likely").update(lower_bound=0.7512)
     some_edges(project, 40)
     spread = Spread(project, Basis.PROBABILITY)
     assert not spread.effect(spread.bounds(), in_use=True).moves
@@ -192,7 +192,7 @@ def test_a_tier_that_is_held_back_or_new_or_gone_counts_in_the_queue_as_it_would
     shown = CandidateEdge.objects.filter(OPEN, project=project, probability__gte=0.4)
     alone = spread.effect([Bound(None, "New", 0.4, False)], in_use=True)
     assert (alone.queue.then, alone.tiers[0].enter) == (shown.count(), shown.count())
-    held = spread.effect([Bound(highest.tier, "Inline", 0.4, True), *others[1:]], in_use=True)
+    held = spread.effect([Bound(highest.tier, "Likely", 0.4, True), *others[1:]], in_use=True)
     assert held.queue.leave == CandidateEdge.objects.filter(TO_REVIEW, project=project).count()
 
 

@@ -44,7 +44,7 @@ def read_as(edges) -> list[str]:
 
 
 def lowered(project) -> Tier:
-    tier = Tier.objects.get(project=project, basis="cosine", name="Inline")
+    tier = Tier.objects.get(project=project, basis="cosine", name="Likely")
     tier.lower_bound = 0.68
     return tier
 
@@ -79,10 +79,10 @@ def test_the_run_makes_the_change_and_ends_with_it(project, edges, manager):
 
     run.refresh_from_db()
     assert run.status == "succeeded"
-    assert read_as(edges) == ["Inline", "Inline", "Related"]
-    assert {tier.name: tier.links for tier in report.after} == {"Inline": 2, "Related": 1, "Reserve": 0}
+    assert read_as(edges) == ["Likely", "Likely", "Related"]
+    assert {tier.name: tier.links for tier in report.after} == {"Likely": 2, "Related": 1, "Reserve": 0}
     assert Change.objects.get(project=project, kind=ChangeKind.TIERS).user == manager
-    assert run.params["after"]["Inline"].startswith("from 0.68")
+    assert run.params["after"]["Likely"].startswith("from 0.68")
 
 
 @pytest.mark.parametrize("stage", ["Reading tiers", "Assigning suggestions to tiers"])
@@ -99,8 +99,8 @@ def test_a_run_that_is_cancelled_leaves_nothing_half_done_and_one_that_was_kille
     assert (tiers(project), read_as(edges), changes(project)) == (before, read, 0)
 
     run_retier(run)
-    assert [name for name, _bound in tiers(project)] == ["Inline", "Related", "Far"]
-    assert (read_as(edges), changes(project)) == (["Inline", "Inline", "Related"], 1)
+    assert [name for name, _bound in tiers(project)] == ["Likely", "Related", "Far"]
+    assert (read_as(edges), changes(project)) == (["Likely", "Likely", "Related"], 1)
 
 
 def test_one_change_is_made_at_a_time(project, edges):
@@ -115,7 +115,7 @@ def test_bounds_of_their_own_are_set_by_a_run_too(project, edges, manager):
     category = make_category(project, "Boots")
     edges[0].source.category = category
     edges[0].source.save()
-    inline = Tier.objects.get(project=project, basis="cosine", name="Inline")
+    inline = Tier.objects.get(project=project, basis="cosine", name="Likely")
     run = set_bounds(project, CohortName(Basis.COSINE, category), {inline.pk: 0.95}, manager)
     assert isinstance(run, Run)
     assert not Cohort.objects.exists()
@@ -128,7 +128,7 @@ def test_bounds_of_their_own_are_set_by_a_run_too(project, edges, manager):
 
 def test_bounds_of_a_category_that_went_meanwhile_are_refused_with_a_sentence(project, edges):
     category = make_category(project, "Boots")
-    inline = Tier.objects.get(project=project, basis="cosine", name="Inline")
+    inline = Tier.objects.get(project=project, basis="cosine", name="Likely")
     run = set_bounds(project, CohortName(Basis.COSINE, category), {inline.pk: 0.95}, None)
     category.delete()
 
@@ -141,7 +141,7 @@ def test_suggestions_are_read_alike_in_one_piece_and_in_many(project, monkeypatc
     edges = [make_edge(project, score=0.5 + number / 20) for number in range(8)]
     monkeypatch.setattr(slices, "ROWS", 3)
     run_retier(change_tiers(project, [lowered(project)]))
-    assert read_as(edges) == ["Reserve"] * 3 + ["Related"] + ["Inline"] * 4
+    assert read_as(edges) == ["Reserve"] * 3 + ["Related"] + ["Likely"] * 4
 
 
 @pytest.mark.nightly
@@ -163,4 +163,4 @@ def test_the_page_says_what_is_under_way_and_offers_to_undo_it_afterwards(projec
     address, fields = undo_form(page())
     browser.post(address, fields)
     run_retier(Run.objects.get(project=project, kind=RunKind.RETIER, status="queued"))
-    assert dict(tiers(project))["Inline"] == 0.8
+    assert dict(tiers(project))["Likely"] == 0.8

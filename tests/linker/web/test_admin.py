@@ -205,7 +205,7 @@ def test_a_project_starts_with_its_tiers_and_members(staff, root):
     assert response.status_code == 302
     assert (made.base_url, made.anchor_max_length) == ("https://magazine.example", 70)
     assert {tier.basis for tier in made.tiers.all()} == {"probability", "quantile", "cosine"}
-    assert [tier.name for tier in made.tiers.filter(basis="cosine")] == ["Inline", "Related", "Reserve"]
+    assert [tier.name for tier in made.tiers.filter(basis="cosine")] == ["Likely", "Related", "Reserve"]
     assert Membership.objects.get(project=made).user == root
 
 
@@ -228,19 +228,19 @@ def test_who_has_decided_cannot_be_deleted(staff, root, decided):
 
 def test_moving_a_tiers_bound_moves_the_suggestions(staff, project):
     edge = make_edge(project, score=0.7, span_start=0, span_end=4)
-    inline = project.tiers.get(basis="cosine", name="Inline")
-    form = {"name": "Inline", "lower_bound": "0.68", "placement": "inline", "rel": "follow", "confirmed_rel": "follow"}
+    inline = project.tiers.get(basis="cosine", name="Likely")
+    form = {"name": "Likely", "lower_bound": "0.68", "placement": "inline", "rel": "follow", "confirmed_rel": "follow"}
 
     response = staff.post(address(Tier, "change", inline.pk), form)
 
     edge.refresh_from_db()
     assert response.status_code == 302
-    assert (edge.tier.name, edge.placement, edge.rel) == ("Inline", "inline", "follow")
+    assert (edge.tier.name, edge.placement, edge.rel) == ("Likely", "inline", "follow")
 
 
 def test_a_bound_that_no_probability_can_have_is_refused_with_a_sentence(staff, project):
-    tier = project.tiers.get(basis="probability", name="Inline")
-    form = {"name": "Inline", "lower_bound": "-0.1", "placement": "inline", "rel": "follow", "confirmed_rel": "follow"}
+    tier = project.tiers.get(basis="probability", name="Likely")
+    form = {"name": "Likely", "lower_bound": "-0.1", "placement": "inline", "rel": "follow", "confirmed_rel": "follow"}
 
     page = staff.post(address(Tier, "change", tier.pk), form)
 
@@ -249,7 +249,7 @@ def test_a_bound_that_no_probability_can_have_is_refused_with_a_sentence(staff, 
 
 def test_deleting_a_tier_gives_its_suggestions_to_the_next(staff, project):
     edge = make_edge(project, score=0.9)
-    inline = project.tiers.get(basis="cosine", name="Inline")
+    inline = project.tiers.get(basis="cosine", name="Likely")
 
     staff.post(address(Tier), {"action": "delete_selected", "_selected_action": [inline.pk], "post": "yes"})
 

@@ -90,7 +90,7 @@ def test_a_german_reads_german(project, manager, redis_server):
     change_tiers(project, [tier], user=manager)
     with translation.override("de"):
         [(name, before, after)] = shown(project)
-    assert (name, before, after) == ("Wahrscheinlichkeit, Inline: Untere Grenze", "0,75", "0,95")
+    assert (name, before, after) == ("Wahrscheinlichkeit, Likely: Untere Grenze", "0,75", "0,95")
     make_edge(project, status="accepted", rel="follow", reviewed=True)
     create_release(project, project.edges.filter(status="accepted"), user=manager)
     with translation.override("de"):

@@ -75,15 +75,15 @@ def test_bounds_are_looked_at_saved_listed_changed_and_taken_back(project, manag
     assert fragment.startswith('<div id="tier-effect"')
     assert not Cohort.objects.exists(), "nothing is saved yet"
     page = client.post(address, form, follow=True)
-    assert bounds_now() == [("Inline", 0.5), ("Related", 0.2)]
-    assert project.edges.filter(OPEN, tier__name="Inline").count() == 5
+    assert bounds_now() == [("Likely", 0.5), ("Related", 0.2)]
+    assert project.edges.filter(OPEN, tier__name="Likely").count() == 5
     assert project.edges.filter(OPEN, tier=None).count() == 2
     assert "from Gear" in said(page)
     assert "not used" in said(page)
     page = client.post(*undo_form(page.content.decode()), follow=True)
     assert not Cohort.objects.exists()
     client.post(*undo_form(page.content.decode()), follow=True)
-    assert bounds_now() == [("Inline", 0.5), ("Related", 0.2)], "and back again"
+    assert bounds_now() == [("Likely", 0.5), ("Related", 0.2)], "and back again"
 
 
 @pytest.mark.nightly

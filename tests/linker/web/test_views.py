@@ -44,7 +44,7 @@ def full(project: Project) -> Project:
     embed(first, [1, 0, 0, 0])
     make_link(first, second, HOSTILE)
     make_edge(project, first, second, anchor=HOSTILE)
-    make_run(project, report={"edges": 1, "tiers": {"Inline": 1}}, params={"levels_up": 2, "per_target": 0})
+    make_run(project, report={"edges": 1, "tiers": {"Likely": 1}}, params={"levels_up": 2, "per_target": 0})
     return project
 
 
@@ -130,22 +130,22 @@ def test_moving_a_bound_moves_the_suggestions_and_is_written_down(project, manag
     response = client_for(manager).post(
         tiers_url(project), tier_form(project, **{"tiers-0-lower_bound": "0.7"}), follow=True
     )
-    assert "Inline 0 → 1" in response.content.decode()
+    assert "Likely 0 → 1" in response.content.decode()
     edge.refresh_from_db()
-    assert edge.tier.name == "Inline"
+    assert edge.tier.name == "Likely"
     record = Run.objects.get(project=project, kind=RunKind.RETIER)
     assert (record.created_by, record.status) == (manager, "succeeded")
     report = RetierReport.from_json(record.report)
     assert TierCount(name="Related", links=1) in report.before
-    assert TierCount(name="Inline", links=1) in report.after
-    assert record.params["after"]["Inline"].startswith("from 0.7")
+    assert TierCount(name="Likely", links=1) in report.after
+    assert record.params["after"]["Likely"].startswith("from 0.7")
 
 
 def test_two_tiers_cannot_begin_at_the_same_score(project, manager, client_for):
     response = client_for(manager).post(tiers_url(project), tier_form(project, **{"tiers-0-lower_bound": "0.65"}))
     assert response.status_code == 422
     assert "Nothing was saved" in response.content.decode()
-    assert Tier.objects.get(project=project, basis="cosine", name="Inline").lower_bound == 0.80
+    assert Tier.objects.get(project=project, basis="cosine", name="Likely").lower_bound == 0.80
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def test_another_basis_is_put_to_use_with_its_bounds(project, manager, client_fo
     project.refresh_from_db()
     edge.refresh_from_db()
     assert project.tier_basis == "quantile"
-    assert (edge.tier.basis, edge.tier.name) == ("quantile", "Inline")
-    assert "Inline 0 → 1" in response.content.decode()
+    assert (edge.tier.basis, edge.tier.name) == ("quantile", "Likely")
+    assert "Likely 0 → 1" in response.content.decode()
 
 
 def test_the_weights_of_the_formula_are_saved_by_what_differs_and_go_into_the_run(
@@ -232,7 +232,7 @@ def test_a_tier_can_be_added_and_deleted(project, manager, client_for):
     assert edge.tier.name == "Top"
     client.post(tiers_url(project), tier_form(project, **{"tiers-0-DELETE": "on"}))
     edge.refresh_from_db()
-    assert edge.tier.name == "Inline"
+    assert edge.tier.name == "Likely"
 
 
 def test_a_sensitive_subtree_marks_its_suggestions_at_once_and_can_be_taken_back(project, manager, client_for):
