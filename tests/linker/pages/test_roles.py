@@ -80,8 +80,15 @@ def test_the_share_of_a_text_that_is_links_makes_a_hub(project):
 
 def test_a_page_that_the_crawl_read_as_a_list_is_a_hub_however_many_first_words_it_has(project):
     listing = page(project, "/seite/2", title="Aus dem Alltag")
-    make_link(listing, page(project, "/einst"), "Einst", Block.LIST)
+    for name in ("einst", "jetzt", "bald"):
+        make_link(listing, page(project, f"/{name}"), name.title(), Block.LIST)
     assert found(project)["/seite/2"] == "hub"
+    assert found(project)["/einst"] == "article"
+
+
+def test_one_link_of_a_list_below_an_article_makes_no_hub_of_it(project):
+    article = page(project, "/einst", title="Einst")
+    make_link(article, page(project, "/jetzt"), "Weiterlesen", Block.LIST)
     assert found(project)["/einst"] == "article"
 
 
