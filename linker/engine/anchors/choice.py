@@ -11,7 +11,7 @@ import numpy as np
 from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
-from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, said_once
+from linker.engine.anchors.doubts import OF_DONOR, SAID_ONCE, dated_posts, name_donor, said_once
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
 from linker.engine.anchors.occurrences import at_best_place
 from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
@@ -96,6 +96,7 @@ def anchor_choices(
         is_part = parts_of_titles(finder, texts, target[pair[found.pair]], found) & ~is_owned
         is_once = said_once(table, dated_posts(evidence.index.site, target[pair[found.pair]]))
         likely += np.where(is_part, PART_OF_TITLE, np.where(is_once, SAID_ONCE, 0.0))
+        likely += np.where(name_donor(table), OF_DONOR, 0.0)
         wordings = _Wordings(evidence.index.site, texts, found, at_best_place(finder, texts, found), likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]

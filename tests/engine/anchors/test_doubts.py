@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linker.engine.anchors.choice import anchor_choices
-from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, said_once
+from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, name_donor, said_once
 from linker.engine.anchors.features import WORD_FEATURES
 from linker.engine.evidence import TextEvidence, build_evidence
 from linker.engine.index import build_index
@@ -29,6 +29,26 @@ def test_words_of_one_link_are_doubted_of_a_dated_post_and_where_the_title_has_n
     assert not doubted(**ONCE | {"links": np.log1p(2)}, dated=True)
     assert not doubted(**ONCE, dated=True, named=1)
     assert not doubted(dated=True), "words of no link"
+
+
+def test_words_that_are_the_whole_title_of_their_own_page_are_its_name() -> None:
+    def names(**values: float) -> bool:
+        return bool(name_donor(table(WORD_FEATURES, **values))[0])
+
+    assert names(own_title_part=1, own_title_share=1)
+    assert not names(own_title_part=1, own_title_share=0.5), "“mills” on “How mills work”"
+    assert not names(own_title_part=0.5, own_title_share=1), "“water mill wheels” on “Water mills”"
+    assert not names()
+
+
+def test_the_name_of_the_donor_leads_nowhere_else() -> None:
+    """Two pages are called alike, and each says its name."""
+    titles = ["Turning a millstone", *OTHERS, "Turning millstones"]
+    bodies = ["Before turning a millstone, stop the wheel.", "On turning millstones, see the other page.", *[""] * 6]
+    evidence = evidence_of(titles, bodies)
+    own, other = anchor_choices(evidence, np.array([0, 1]), np.array([7, 7]), shipped())
+    assert next(choice.weight for choice in other if choice.text == "turning millstones") >= 0.75
+    assert max((choice.weight for choice in own if "turning a millstone" in choice.text), default=0) < 0.5
 
 
 @pytest.mark.parametrize(
