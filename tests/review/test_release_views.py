@@ -16,6 +16,7 @@ from linker.models import CandidateEdge, EdgeStatus, Rel, SensitiveRule
 from linker.projects.policies.sensitive import add_sensitive
 from review.models import Release
 from review.releases import outgoing
+from review.releases.rows import Choice
 from tests.examples import tried
 from tests.factories import lenient_tiers, make_category, make_edge, make_page
 from tests.markup import compact
@@ -49,6 +50,17 @@ def exported(project, as_editor) -> Release:
 def test_outsiders_and_strangers_do_not_get_in(exported, client, client_for, outsider, url):
     assert client_for(outsider).get(url).status_code == 404
     assert client.get(url).status_code == 302
+
+
+def test_each_choice_of_other_files_makes_its_file(project, as_editor):
+    """As the page sends the form, untouched and with each of its choices."""
+    make_edge(project)
+    page = as_editor.get(PAGE).content.decode()
+    for choice in Choice:
+        if f'value="{choice}"' in page:
+            file = as_editor.get(f"{LINKS}?status={choice}&format=full")
+            assert file.status_code == 200, choice
+            assert len(body(file).splitlines()) == (1 if choice == Choice.EXPORTED else 2), choice
 
 
 def test_outsiders_cannot_export(project, client_for, outsider):

@@ -338,7 +338,8 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     project, form = membership.project, DownloadForm(request.GET)
     if not form.is_valid():
         return _refused(request, membership, NO_SUCH_FILE % {"names": ", ".join(form.errors)})
-    chosen = ExportFilter.from_query(request.GET)
+    # The form has read `status`, which knows what a filter does not: the suggestions that the queue shows.
+    chosen = ExportFilter.from_query({name: value for name, value in request.GET.items() if name != "status"})
     if chosen.ignored:
         return _refused(request, membership, _("No file was made: %(problem)s") % {"problem": not_understood(chosen)})
     choice, fmt = form.chosen()
