@@ -8,7 +8,7 @@ from linker.models.project import Project
 
 
 class KeptFigures(models.Model):
-    """The figures of a project as its last run left them: only runs write pages, links and vectors.
+    """The figures of a project as its last run, or a change of roles at once, left them.
 
     Of the live pages (LIVE in linker.models.querysets): `by_category`, [category id or null, pages, indexable, orphans]
     of each category, without those below it; `languages`, [code, pages], the most common first; `vectors`, those that

@@ -11,8 +11,12 @@ from linker.models.querysets import INDEXABLE, LEFT, LIVE, MISSING, OPEN, ORPHAN
 
 
 def changes_figures(run: Run) -> bool:
-    """A match, too: it reads the languages of pages that were imported before languages were read."""
-    return run.is_import or run.kind in (RunKind.EMBED, RunKind.MATCH, RunKind.RESTORE_PAGES)
+    """A match, too: it reads the languages of pages that were imported before languages were read. What links count as
+    follows from rules, and from the roles of pages."""
+    return run.is_import or run.kind in (
+        *(RunKind.EMBED, RunKind.MATCH, RunKind.RESTORE_PAGES),
+        *(RunKind.LINKS, RunKind.ROLES),
+    )
 
 
 def site_figures(project: Project) -> KeptFigures:

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from ingest import services
 from ingest.kinds.links.reread import run_read_links
 from linker.models import Block, CountsAs, ExistingLink, LinkRule, Page, RunKind
+from linker.models.linked import TEXT_LINK
 from linker.pages.link_rules import apply_link_rules, fold
 from linker.projects.link_preview import links_changed
 from linker.runs import lifecycle
+from linker.storage.site_figures import site_figures
 from tests.examples import tried
 from tests.factories import make_link, make_page, make_project
 from tests.ingest.files import LINK_HEADER, SITE, link, write
@@ -108,7 +110,8 @@ def test_what_was_imported_before_is_read_again(project, pages, tmp_path):
     rule(project, words="READ   more")
     report = read_again(project)
     assert stored() == WITH_RULE
-    assert (report.changed, report.otherwise, report.back) == (2, 2, 0)
+    assert (report.changed, report.otherwise, report.back, report.by_roles) == (2, 2, 0, 0)
+    assert site_figures(project).body_links == ExistingLink.objects.filter(TEXT_LINK).count()
     assert [(one.rule, one.links, one.changed) for one in report.rules] == [("“READ   more”", 2, 2)]
     assert {(one.source, one.words, one.target, one.now) for one in report.examples} == {
         (f"{SITE}/a", "Read MORE", f"{SITE}/c", Block.LIST),

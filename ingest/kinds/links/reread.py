@@ -58,10 +58,11 @@ class LinkExample:
 @dataclass(frozen=True, kw_only=True)
 class LinksReadReport(Report):
     """Links that count otherwise than before the run, of those that are not missing; `back` of them count again as they
-    were read."""
+    were read, and `by_roles` follow from roles of pages that are others now."""
 
     changed: int = 0
     back: int = 0
+    by_roles: int = 0
     otherwise: int = 0
     rules: tuple[RuleCount, ...] = ()
     examples: tuple[LinkExample, ...] = ()
@@ -102,6 +103,7 @@ def _report(rules: Sequence[LinkRule], applied: Applied, found: RolesReport | No
     return LinksReadReport(
         changed=applied.moved.total() + listed,
         back=applied.back,
+        by_roles=listed,
         otherwise=applied.otherwise,
         rules=tuple(
             RuleCount(
@@ -129,9 +131,15 @@ def sentences(report: LinksReadReport) -> list[str]:
         "%(links)s of them count again as the crawl read them.",
         report.back,
     )
+    roles = ngettext(
+        "%(links)s of them because its page has another role now.",
+        "%(links)s of them because their pages have other roles now.",
+        report.by_roles,
+    )
     return [
         changed % {"links": number(report.changed)},
         back % {"links": number(report.back)} if report.back else "",
+        roles % {"links": number(report.by_roles)} if report.by_roles else "",
         _("The next match takes it into account.") if report.changed else "",
     ]
 
@@ -175,6 +183,7 @@ LINKS_READ = ReportKind(
             **ROLE_LABELS,
             "changed": gettext_lazy("Links that count otherwise now"),
             "back": gettext_lazy("Of these, as they were read again"),
+            "by_roles": gettext_lazy("Of these, by other roles of their pages"),
             "otherwise": gettext_lazy("Links that count otherwise by rules"),
             "rules": gettext_lazy("By rule"),
             "examples": gettext_lazy("For example"),

@@ -16,6 +16,7 @@ from linker.pages.roles import apply_role_rules, links_by_role
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
 from linker.storage.locks import lock_project, try_lock_pages
+from linker.storage.site_figures import keep_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +60,7 @@ def _apply_role_rules(project: Project, user: Actor) -> Run | None:
         return _find_roles(project, user)
     apply_role_rules(project)
     settle_list_links(project)
+    keep_figures(project)
     follow_up.start(project, [Piece.TIERS], user=user)
     return None
 
@@ -120,6 +122,7 @@ def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user:
     if not _may_be_done_at_once(project):
         return _find_roles(project, user)
     settle_list_links(project)
+    keep_figures(project)
     return None
 
 

@@ -14,6 +14,7 @@ from linker.pages.list_links import in_sentences, settle_list_links
 from linker.pages.roles import find_roles, run_find_roles
 from linker.projects.policies import roles as policies
 from linker.runs import lifecycle
+from linker.storage.site_figures import site_figures
 from tests.factories import make_link, make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write
 
@@ -131,8 +132,10 @@ def test_a_role_that_gives_links_has_links_of_editors(project, pages, tmp_path, 
     assert counts()["/"] == (3, 0)
     assert counts()["/a"] == (1, 1)
     assert counts()["/b"] == (1, 2)
+    assert site_figures(project).body_links == len(in_texts())
     policies.reset_role_links(project, manager)
     assert (in_texts(), counts()) == (OF_EDITORS, COUNTED)
+    assert site_figures(project).body_links == len(OF_EDITORS)
 
 
 def test_a_role_by_hand_counts_at_once(project, pages, tmp_path, manager):
@@ -153,6 +156,7 @@ def test_on_a_large_site_a_run_follows(project, pages, tmp_path, manager, monkey
     assert in_texts() == OF_EDITORS
     run_find_roles(Run.objects.get(pk=run.pk), lifecycle.no_progress)
     assert ("/", "/a") in in_texts()
+    assert site_figures(project).body_links == len(in_texts())
 
 
 def test_a_pair_that_another_link_connects_counts_on(project, pages):
