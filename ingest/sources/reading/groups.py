@@ -19,6 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
+from ingest.sources.reading import pagers
 from ingest.sources.reading.lists import LABEL, LETTERS_BESIDE, PROSE
 from ingest.sources.reading.site_names import folded, page_key
 from ingest.sources.reading.text_lines import lines_of, words_beside
@@ -63,19 +64,21 @@ class Run(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """`kinds` of runs that are boxes, and numbers of sets of pages that name each other."""
+    """`kinds` of runs that are boxes, numbers of sets of pages that name each other, and kinds of `pagers`."""
 
     kinds: frozenset[int] = frozenset()
     sets: frozenset[int] = frozenset()
+    pagers: frozenset[int] = frozenset()
 
     def to_json(self) -> dict[str, Any]:
-        return {"kinds": sorted(self.kinds), "sets": sorted(self.sets)}
+        return {"kinds": sorted(self.kinds), "sets": sorted(self.sets), "pagers": sorted(self.pagers)}
 
     def with_earlier(self, stored: dict[str, Any]) -> Groups:
-        return Groups(self.kinds | {*stored["kinds"]}, self.sets | {*stored["sets"]})
+        pagers = self.pagers | {*stored.get("pagers", ())}
+        return Groups(self.kinds | {*stored["kinds"]}, self.sets | {*stored["sets"]}, pagers)
 
     def __bool__(self) -> bool:
-        return bool(self.kinds or self.sets)
+        return bool(self.kinds or self.sets or self.pagers)
 
 
 def page_number(url: str) -> int:
@@ -85,8 +88,8 @@ def page_number(url: str) -> int:
 def lines_of_groups(
     url: str, text: str, links: Sequence[Link], lines: Sequence[Line], names: SiteNames, known: Groups
 ) -> set[int]:
-    """The numbers of the lines of a page that are boxes, with the words above them."""
-    found: set[int] = set()
+    """The numbers of the lines of a page that are boxes, with the words above them, or pagers."""
+    found = pagers.lines_of_pagers(text, links, lines, known.pagers) if known.pagers else set()
     for run in runs(url, text, links, lines, names):
         is_kind = not known.kinds.isdisjoint(run.kinds)
         if is_kind or _set_number({*run.targets, page_number(url)}) in known.sets:
@@ -228,20 +231,23 @@ class _Seen:
 
 def learn(pages: Iterable[tuple[str, str, Sequence[Link]]], names: SiteNames) -> Groups:
     """Learns from all pages of a site, as (address, text, links)."""
-    seen, texts = _Seen(), 0
+    seen, seen_pagers, texts = _Seen(), pagers.Seen(names), 0
     for url, text, links in pages:
         texts += len(text) >= PROSE
         if links:
             page = page_number(url)
-            found = runs(url, text, links, lines_of(text, links), names)
+            lines = lines_of(text, links)
+            seen_pagers.add(page, text, links, lines)
+            found = runs(url, text, links, lines, names)
             for run in {tuple(run.targets): run for run in found}.values():
                 seen.add(page, run)
+    known_pagers = seen_pagers.learned(texts)
     if not seen.sizes:
-        return Groups()
+        return Groups(pagers=known_pagers)
     closed, sizes = np.asarray(seen.closed), np.asarray(seen.sizes)
     times = _times(closed, closed)
     whole = times >= np.maximum(FEWEST, WHOLE * (sizes + 1))
-    return Groups(_learned_kinds(seen, texts), frozenset(closed[whole].tolist()))
+    return Groups(_learned_kinds(seen, texts), frozenset(closed[whole].tolist()), known_pagers)
 
 
 def _times(numbers: NDArray[np.uint64], among: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -11,10 +11,10 @@ from zlib import crc32
 from ingest.sources.reading.groups import Groups, lines_of_groups
 from ingest.sources.reading.lists import AT_EDGES, FEW_WORDS, LABEL, PROSE
 from ingest.sources.reading.site_names import folded, page_key
-from ingest.sources.reading.text_lines import lines_of, words_beside
+from ingest.sources.reading.text_lines import edges_of, lines_of, words_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ingest.sources.reading.site_names import SiteNames
     from ingest.sources.reading.text_lines import Line, Link
@@ -77,7 +77,7 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], n
     of_lists = [0, 0]
     for text, links in pages:
         lines = lines_of(text, links)
-        edges = dict(_edges(lines))
+        edges = dict(edges_of(lines))
         texts += any(line.beside >= PROSE for line in lines)
         found: set[int] = set()
         for number, line in enumerate(lines):
@@ -154,7 +154,7 @@ def lines_of_site(
     """The numbers of the lines that the site sets around a text."""
     found = {
         number
-        for number, is_end in _edges(lines)
+        for number, is_end in edges_of(lines)
         if not known.leads.isdisjoint(_leads(_words(text, links, lines[number])))
         or (known.of_lists[is_end] and _names_lists(text, links, lines[number], known.lists))
     }
@@ -167,15 +167,6 @@ def lines_of_site(
     if known.groups:
         found |= lines_of_groups(url, text, links, lines, names, known.groups)
     return found
-
-
-def _edges(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:
-    """The lines with links before the first that is running text, and after the last, and whether it is after."""
-    prose = [number for number, line in enumerate(lines) if line.beside >= PROSE]
-    if prose:
-        for number, line in enumerate(lines):
-            if line.links and not prose[0] <= number <= prose[-1]:
-                yield number, number > prose[-1]
 
 
 def _leads(words: Sequence[Sequence[str]]) -> set[int]:

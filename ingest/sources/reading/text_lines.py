@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from ingest.sources.reading.lists import PROSE
 from ingest.sources.reading.types import CONTENT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 class Link(Protocol):
@@ -58,6 +59,15 @@ def lines_of(text: str, links: Sequence[Link]) -> list[Line]:
         found.append(line)
         start = line.end + 1
     return found
+
+
+def edges_of(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:
+    """The lines with links before the first that is running text, and after the last, and whether it is after."""
+    prose = [number for number, line in enumerate(lines) if line.beside >= PROSE]
+    if prose:
+        for number, line in enumerate(lines):
+            if line.links and not prose[0] <= number <= prose[-1]:
+                yield number, number > prose[-1]
 
 
 def words_beside(text: str, line: Line, links: Sequence[Link]) -> list[str]:
