@@ -339,7 +339,9 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     if not form.is_valid():
         return _refused(request, membership, NO_SUCH_FILE % {"names": ", ".join(form.errors)})
     # The form has read `status`, which knows what a filter does not: the suggestions that the queue shows.
-    chosen = ExportFilter.from_query({name: value for name, value in request.GET.items() if name != "status"})
+    query = request.GET.copy()
+    query.pop("status", None)
+    chosen = ExportFilter.from_query(query)
     if chosen.ignored:
         return _refused(request, membership, _("No file was made: %(problem)s") % {"problem": not_understood(chosen)})
     choice, fmt = form.chosen()
