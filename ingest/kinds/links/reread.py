@@ -62,7 +62,7 @@ class LinksReadReport(Report):
 
     changed: int = 0
     back: int = 0
-    by_roles: int = 0
+    by_roles: int | None = None
     otherwise: int = 0
     rules: tuple[RuleCount, ...] = ()
     examples: tuple[LinkExample, ...] = ()
@@ -134,7 +134,7 @@ def sentences(report: LinksReadReport) -> list[str]:
     roles = ngettext(
         "%(links)s of them because its page has another role now.",
         "%(links)s of them because their pages have other roles now.",
-        report.by_roles,
+        report.by_roles or 0,
     )
     return [
         changed % {"links": number(report.changed)},
