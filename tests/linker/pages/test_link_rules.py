@@ -83,7 +83,7 @@ def test_what_earlier_rules_take_is_not_counted(project, links, address, client_
     already = client.post(address, RULE | {"counts_as": "text", "check": "1"})
     assert "the links that it takes count so already" in said(already)
     none = client.post(address, RULE | {"words": "", "source_pattern": "/a", "check": "1"})
-    assert "It takes no link" in said(none)
+    assert "No link fits it" in said(none)
 
 
 def test_counting_ends_somewhere(project, links, address, client_for, manager, monkeypatch):
