@@ -62,21 +62,28 @@ def role_sql(page: str) -> str:
     return f"coalesce(array_position(%(roles)s::text[], ({role_now_sql(page)})::text), 0) - 1"
 
 
+def words_sql(edge: str) -> str:
+    """The place among SOURCES of where the words of a suggestion in the text come from, -1 beside it; `sources` are
+    their parameter."""
+    return (
+        f"CASE WHEN {edge}.span_start IS NULL THEN -1 "
+        f"ELSE coalesce(array_position(%(sources)s::text[], {edge}.anchor_source::text), 0) - 1 END"
+    )
+
+
 # Words that an editor wrote are of no kind; where they stand is.
 _DECISIONS = f"""
 SELECT e.source_id, e.target_id, (e.evidence->>'{STATED}')::float8, e.probability,
     e.status <> 'rejected' AND NOT e.edited, NOT e.edited AND NOT (e.status = 'rejected' AND e.{OF_THE_WORDS}),
     ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
-    (CASE WHEN e.span_start IS NULL OR e.edited THEN -1
-        ELSE coalesce(array_position(%(sources)s::text[], e.anchor_source::text), 0) - 1 END)::int8
+    (CASE WHEN e.edited THEN -1 ELSE {words_sql("e")} END)::int8
 FROM linker_candidateedge e JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
 WHERE {_TEACHES}
 """
 _SHOWN = f"""
 SELECT s.role, t.role, s.category, t.category, e.place, e.words, count(*) FROM (
-    SELECT source_id, target_id, (span_start IS NOT NULL)::int AS place, CASE WHEN span_start IS NULL THEN -1
-        ELSE coalesce(array_position(%(sources)s::text[], anchor_source::text), 0) - 1 END AS words
+    SELECT source_id, target_id, (span_start IS NOT NULL)::int AS place, {words_sql("linker_candidateedge")} AS words
     FROM linker_candidateedge JOIN linker_tier ON linker_tier.id = tier_id
     WHERE linker_candidateedge.project_id = %(project)s AND {sql(OPEN)} AND NOT linker_tier.held
 ) e
@@ -278,8 +285,7 @@ _OPEN = f"""
 SELECT e.source_id, e.target_id, e.probability, (e.tier_id IS NOT NULL AND NOT coalesce(tier.held, true)),
     ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
-    (CASE WHEN e.span_start IS NULL THEN -1
-        ELSE coalesce(array_position(%(sources)s::text[], e.anchor_source::text), 0) - 1 END)::int8
+    ({words_sql("e")})::int8
 FROM linker_candidateedge e {{drawn}} LEFT JOIN linker_tier tier ON tier.id = e.tier_id
     JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
 WHERE e.project_id = %(project)s AND {sql(OPEN, "e")} AND e.probability IS NOT NULL

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from django.db import connection
 
 from linker.engine.ranking.calibration import SOURCES, Family
-from linker.matching.lessons import ALL, KIND_COLUMNS, ROLES, CategoryTops, role_sql
+from linker.matching.lessons import ALL, KIND_COLUMNS, ROLES, CategoryTops, role_sql, words_sql
 from linker.matching.report_types import QueueChange, QueueMove, QueueReason
 from linker.models.querysets import TO_REVIEW, UNDECIDED, sql
 from linker.storage.copy import analyze
@@ -40,8 +40,7 @@ SELECT moved.reason, {role_sql("s")}, {role_sql("t")},
     moved.place, moved.words, count(*)
 FROM (
     SELECT e.source_id, e.target_id, (e.span_start IS NOT NULL)::int AS place,
-        CASE WHEN e.span_start IS NULL THEN -1
-            ELSE coalesce(array_position(%(sources)s::text[], e.anchor_source::text), 0) - 1 END AS words,
+        {words_sql("e")} AS words,
         CASE WHEN coalesce(b.shown, false) THEN
                 CASE WHEN NOT {sql(UNDECIDED, "e")} THEN 'decided' WHEN e.stale THEN 'stale' ELSE 'held' END
             WHEN b.id IS NULL THEN 'new' WHEN b.stale THEN 'back' ELSE 'raised' END AS reason

@@ -21,8 +21,8 @@ import numpy as np
 
 from ingest.sources.reading import pagers
 from ingest.sources.reading.lists import LABEL, LETTERS_BESIDE, PROSE
-from ingest.sources.reading.site_names import folded, page_key
-from ingest.sources.reading.text_lines import lines_of, words_beside
+from ingest.sources.reading.site_names import folded, page_key, page_number
+from ingest.sources.reading.text_lines import letters, lines_of, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -81,10 +81,6 @@ class Groups(NamedTuple):
         return bool(self.kinds or self.sets or self.pagers)
 
 
-def page_number(url: str) -> int:
-    return crc32(page_key(url).encode("utf-8", "replace"))
-
-
 def lines_of_groups(
     url: str, text: str, links: Sequence[Link], lines: Sequence[Line], names: SiteNames, known: Groups
 ) -> set[int]:
@@ -133,7 +129,7 @@ class _Page(NamedTuple):
         most = max(LETTERS_BESIDE, BESIDE * line.linked)
         if line.beside > most + SIGNS:
             return False
-        return line.beside <= most or sum(map(_letters, words_beside(self.text, line, self.links))) <= most
+        return line.beside <= most or sum(map(letters, words_beside(self.text, line, self.links))) <= most
 
     def run_from(self, number: int) -> tuple[int, int]:
         """The first line of the run that an item begins, and the one after its last. Names in one line with words
@@ -176,8 +172,8 @@ class _Page(NamedTuple):
         )
 
     def targets(self, numbers: Iterable[int]) -> list[int]:
-        keys = dict.fromkeys(page_key(self.links[at].target) for number in numbers for at in self.lines[number].links)
-        return [crc32(key.encode("utf-8", "replace")) for key in keys if key != self.key]
+        links = (self.links[at] for number in numbers for at in self.lines[number].links)
+        return list(dict.fromkeys(page_number(link.target) for link in links if page_key(link.target) != self.key))
 
     def label(self, first: int) -> tuple[int | None, list[str]]:
         """The short line above a run, and its words beside its links; of names in one line the words before them."""
@@ -187,10 +183,6 @@ class _Page(NamedTuple):
             return None, []
         above = self.lines[first - 1]
         return first - 1, _WORD.findall(" ".join(words_beside(self.text, above, self.links)).casefold())
-
-
-def _letters(text: str) -> int:
-    return sum(map(str.isalpha, text))
 
 
 def _kinds(side: int, words: list[str]) -> tuple[int, int]:

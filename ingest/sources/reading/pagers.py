@@ -10,12 +10,11 @@ from array import array
 from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
 from ingest.sources.reading.lists import AT_EDGES
-from ingest.sources.reading.site_names import folded, page_key
+from ingest.sources.reading.site_names import folded, page_key, page_number
 from ingest.sources.reading.text_lines import edges_of, words_beside
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Seen:
 
     def add(self, page: int, text: str, links: Sequence[Link], lines: Sequence[Line]) -> None:
         for row in _rows(text, links, lines):
-            targets = [_number(links[at].target) for at in row.links]
+            targets = [page_number(links[at].target) for at in row.links]
             if row.is_pair():
                 for column, number in zip(self.pairs[row.kind], (page, targets[0], targets[-1]), strict=True):
                     column.append(number)
@@ -167,7 +166,3 @@ def _signs(text: str, links: Sequence[Link], line: Line) -> tuple[int, bool] | N
     if not found:
         return None
     return max(BACK.find(found[0]), ON.find(found[0])), any(sign in BACK for sign in found)
-
-
-def _number(url: str) -> int:
-    return crc32(page_key(url).encode("utf-8", "replace"))

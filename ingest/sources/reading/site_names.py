@@ -40,6 +40,11 @@ def page_key(url: str) -> str:
     return unquote(key) if "%" in key else key
 
 
+def page_number(url: str) -> int:
+    """Of 32 bits, the same for addresses of one `page_key`: where millions of pages are remembered."""
+    return crc32(page_key(url).encode("utf-8", "replace"))
+
+
 class SiteNames:
     """The names and openings of a site's pages, each with the page it belongs to."""
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from ingest.sources.reading.groups import Groups, lines_of_groups
 from ingest.sources.reading.lists import AT_EDGES, FEW_WORDS, LABEL, PROSE
-from ingest.sources.reading.site_names import folded, page_key
+from ingest.sources.reading.site_names import folded, page_key, page_number
 from ingest.sources.reading.text_lines import edges_of, lines_of, words_beside
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 class Surroundings(NamedTuple):
     """`leads` are numbers of words around links at the edges of texts, `frames` the same of words anywhere; `of_lists`
-    tells whether lines of lists alone stand above texts and below them; `lists` are hashes of the addresses of lists;
+    tells whether lines of lists alone stand above texts and below them; `lists` are numbers of lists;
     `groups` are pages that name each other."""
 
     leads: frozenset[int]
@@ -63,10 +63,6 @@ class Surroundings(NamedTuple):
 
     def __bool__(self) -> bool:
         return bool(self.leads or self.frames or self.groups) or any(self.of_lists)
-
-
-def list_key(url: str) -> int:
-    return crc32(page_key(url).encode("utf-8", "replace"))
 
 
 def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], names: SiteNames) -> Surroundings:
@@ -182,5 +178,5 @@ def _names_lists(text: str, links: Sequence[Link], line: Line, lists: Collection
     return (
         bool(line.links)
         and line.beside <= LABEL
-        and all(list_key(links[number].target) in lists for number in line.links)
+        and all(page_number(links[number].target) in lists for number in line.links)
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ingest.sources.reading.lists import FEWEST_NAMED, LABEL, LETTERS_BESIDE, LISTED, PART_BESIDE, TEASER
 from ingest.sources.reading.site_names import OPENING, folded, page_key
-from ingest.sources.reading.text_lines import words_beside
+from ingest.sources.reading.text_lines import letters, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +52,9 @@ class _Page(NamedTuple):
         anchor, start = link.anchor, link.place or 0
         key, end = page_key(link.target), start + len(anchor)
         if names.is_name(key, folded(anchor)):
-            if _letters(self.text[line.start : start]) > LETTERS_BESIDE:
+            if letters(self.text[line.start : start]) > LETTERS_BESIDE:
                 return range(0)  # within a sentence
-            if _letters(self.text[end : line.end]) > LETTERS_BESIDE and self._opens(key, end, line.end):
+            if letters(self.text[end : line.end]) > LETTERS_BESIDE and self._opens(key, end, line.end):
                 return range(number, number + 1)
             if not is_all_links(self.text, self.links, line):
                 return range(0)
@@ -151,9 +151,5 @@ def is_list_of_names(
 
 def is_all_links(text: str, links: Sequence[Link], line: Line) -> bool:
     """Whether a line is links, with a date or a word at most beside them."""
-    beside = sum(map(_letters, words_beside(text, line, links)))
+    beside = sum(map(letters, words_beside(text, line, links)))
     return beside <= max(LETTERS_BESIDE, PART_BESIDE * line.linked)
-
-
-def _letters(text: str) -> int:
-    return len(_LETTERS.findall(text))

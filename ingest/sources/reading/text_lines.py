@@ -70,6 +70,11 @@ def edges_of(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:
                 yield number, number > prose[-1]
 
 
+def letters(text: str) -> int:
+    """How many letters a text has."""
+    return sum(map(str.isalpha, text))
+
+
 def words_beside(text: str, line: Line, links: Sequence[Link]) -> list[str]:
     """The pieces of a line between its links, one more than these."""
     pieces, at = [], line.start

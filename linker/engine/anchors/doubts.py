@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.anchors.features import WORD_FEATURES
+from linker.engine.anchors.features import word_column
 from linker.engine.anchors.ownership import TITLE_WORDS, times
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from linker.engine.site import Site
@@ -32,16 +30,17 @@ WHOLE = 0.8  # of the weight of words and of a title, for one to be all of the o
 def name_donor(words: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Whether words are all of the title of the page on which they stand, in any of their forms, bool [m]; `words` [m,
     len(WORD_FEATURES)]."""
-    return np.asarray((_column(words, "own_title_part") >= WHOLE) & (_column(words, "own_title_share") >= WHOLE))
+    part, share = word_column(words, "own_title_part"), word_column(words, "own_title_share")
+    return np.asarray((part >= WHOLE) & (share >= WHOLE))
 
 
 def said_once(words: NDArray[np.float32], is_dated: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether one link alone means the target by words, and that is a dated post or its title shares none of them, bool
     [m]: "our next meeting" was that of May. Not where they are a name of the target. `words` [m, len(WORD_FEATURES)];
     `is_dated` [m]: whether the targets are dated posts."""
-    links = _column(words, "links")
-    once = (links > 0) & (links < times(2)) & (_column(words, "named") == 0)
-    return np.asarray(once & (is_dated | (_column(words, "title_share") < TITLE_WORDS)))
+    links = word_column(words, "links")
+    once = (links > 0) & (links < times(2)) & (word_column(words, "named") == 0)
+    return np.asarray(once & (is_dated | (word_column(words, "title_share") < TITLE_WORDS)))
 
 
 def dated_posts(site: Site, pages: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -49,7 +48,3 @@ def dated_posts(site: Site, pages: NDArray[np.int64]) -> NDArray[np.bool_]:
     every, place = np.unique(pages, return_inverse=True)
     found = np.array([DATED.search(site.urls[page]) is not None for page in every.tolist()], dtype=bool)
     return np.asarray(found[place])
-
-
-def _column(table: NDArray[np.float32], name: str) -> NDArray[Any]:
-    return table[:, WORD_FEATURES.index(name)]

@@ -28,6 +28,11 @@ CONTEXT_FEATURES: tuple[str, ...] = (
 WORD_FEATURES: tuple[str, ...] = (*SPAN_FEATURES, *CONTEXT_FEATURES, "site")
 
 
+def word_column(table: NDArray[np.float32], name: str) -> NDArray[np.float32]:
+    """One of the numbers of words in a table of them, or of spans, with which they begin, float32 [m]."""
+    return table[:, WORD_FEATURES.index(name)]
+
+
 def word_table(
     spans: NDArray[np.float32], context: NDArray[np.float32], site: NDArray[np.float64]
 ) -> NDArray[np.float32]:

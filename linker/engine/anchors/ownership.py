@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from linker.engine.anchors.features import WORD_FEATURES
+from linker.engine.anchors.features import word_column
 from linker.engine.anchors.span_features import without_marks
 from linker.engine.arrays.ranges import expand_ranges
 from linker.engine.text.tokens import A_NUMBER
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from linker.engine.anchors.spans import CandidateSpans, SpanFinder
@@ -41,10 +39,11 @@ def owned(words: NDArray[np.float32]) -> NDArray[np.bool_]:
     Those are two words and more that name it, or that the site's links mean it by nearly always and its title shares;
     or words of any number that three links and more mean it by, and that are links wherever they stand but for a few.
     """
-    links, keyness, several = _column(words, "links"), _column(words, "keyness"), _column(words, "words") >= 2
-    means_it = (links > 0) & (_column(words, "share") >= NEARLY_ALWAYS)
-    steady = means_it & (_column(words, "title_share") >= TITLE_WORDS) & (keyness >= NOW_AND_THEN)
-    name = _column(words, "named") >= SHORT_FORM
+    links, keyness = word_column(words, "links"), word_column(words, "keyness")
+    several = word_column(words, "words") >= 2
+    means_it = (links > 0) & (word_column(words, "share") >= NEARLY_ALWAYS)
+    steady = means_it & (word_column(words, "title_share") >= TITLE_WORDS) & (keyness >= NOW_AND_THEN)
+    name = word_column(words, "named") >= SHORT_FORM
     usual = means_it & (keyness >= USUALLY) & (links >= times(3))
     return np.asarray((name | steady) & several | usual)
 
@@ -79,13 +78,13 @@ def borrowed(spans: NDArray[np.float32]) -> NDArray[np.bool_]:
     With words of its title they need to mean it mostly, and to be linked now and then; without any, to mean it nearly
     always, and to be linked often, twice at least unless they are LONG, or now and then if three links say them.
     """
-    links, share, keyness = (_column(spans, name) for name in ("links", "share", "keyness"))
+    links, share, keyness = (word_column(spans, name) for name in ("links", "share", "keyness"))
     known = (share >= MOSTLY) & ((keyness >= NOW_AND_THEN) | (links >= times(2)))
     sure = (share >= NEARLY_ALWAYS) & (keyness >= OFTEN)
-    sure &= (links >= times(2)) | (_column(spans, "words") >= LONG)
+    sure &= (links >= times(2)) | (word_column(spans, "words") >= LONG)
     sure |= (share >= NEARLY_ALWAYS) & (keyness >= NOW_AND_THEN) & (links >= times(3))
-    titled = _column(spans, "title_share") >= TITLE_WORDS
-    return np.asarray((links > 0) & (_column(spans, "named") == 0) & ~np.where(titled, known, sure))
+    titled = word_column(spans, "title_share") >= TITLE_WORDS
+    return np.asarray((links > 0) & (word_column(spans, "named") == 0) & ~np.where(titled, known, sure))
 
 
 def names_others(
@@ -95,9 +94,9 @@ def names_others(
     title, or several by short forms too; unless the site's links mean the target by it mostly. `target` int64 [m]."""
     lookup = finder.phrases
     phrases = lookup.find(texts.hashes(*without_marks(texts, found.first, found.last)), target)
-    is_short = phrases.means & (_column(found.features, "named") == SHORT_FORM)
+    is_short = phrases.means & (word_column(found.features, "named") == SHORT_FORM)
     shared = (lookup.whole[phrases.phrase] > 0) | (lookup.namesakes[phrases.phrase] >= ALIKE)
-    return np.asarray(is_short & shared & (_column(found.features, "share") < MOSTLY))
+    return np.asarray(is_short & shared & (word_column(found.features, "share") < MOSTLY))
 
 
 def names_another(
@@ -176,8 +175,3 @@ def _around(
         on = between[at] | number
         alive, at = alive[on], at[on] + 1
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _column(table: NDArray[np.float32], name: str) -> NDArray[Any]:
-    """A column of numbers of words, or of spans, with which they begin."""
-    return table[:, WORD_FEATURES.index(name)]

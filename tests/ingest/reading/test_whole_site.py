@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ingest.sources.reading import SiteTemplate, groups, read_page
-from ingest.sources.reading.site_names import SiteNames
-from ingest.sources.reading.surroundings import Surroundings, learn, list_key
+from ingest.sources.reading.site_names import SiteNames, page_number
+from ingest.sources.reading.surroundings import Surroundings, learn
 from ingest.sources.reading.whole_site import settle, settle_around
 from tests.ingest.reading.test_lists import SITE, article, paragraph
 
@@ -91,7 +91,7 @@ def settled_around(page, pages):
     """The same after the lines around texts are learned of all pages."""
     template = SiteTemplate.learn(pages)
     read = {url: read_page(html, url, template) for url, html in pages}
-    lists = {list_key(url) for url, of in read.items() if any(link.block == "list" for link in of.links)}
+    lists = {page_number(url) for url, of in read.items() if any(link.block == "list" for link in of.links)}
     names = SiteNames.of((url, of.title, of.h1, of.description, of.text) for url, of in read.items())
     known = learn([(of.text, of.links) for of in read.values()], lists, names)
     known = known._replace(groups=groups.learn([(url, of.text, of.links) for url, of in read.items()], names))

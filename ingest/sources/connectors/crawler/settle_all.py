@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from ingest.sources.connectors.crawler.crawl import tell
 from ingest.sources.connectors.crawler.parts import in_parts
 from ingest.sources.reading.groups import learn as learn_groups
-from ingest.sources.reading.site_names import SiteNames
+from ingest.sources.reading.site_names import SiteNames, page_number
 from ingest.sources.reading.site_template import MAX_PAGES
-from ingest.sources.reading.surroundings import Surroundings, learn, list_key
+from ingest.sources.reading.surroundings import Surroundings, learn
 from ingest.sources.reading.types import CONTENT, LIST
 from ingest.sources.reading.whole_site import settle, settle_around
 from ingest.sources.store import FetchStore, StoredLink
@@ -71,7 +71,7 @@ def _surroundings(plan: Plan, store: FetchStore, names: SiteNames) -> Surroundin
         "WHERE EXISTS (SELECT 1 FROM link l WHERE l.source = p.id AND l.block = ?)",
         [LIST],
     )
-    lists = frozenset(list_key(url) for (url,) in rows)
+    lists = frozenset(page_number(url) for (url,) in rows)
     stored = store.noted("surroundings")
     if stored is None:
         known = learn(_sample(store), lists, names)._replace(groups=learn_groups(_all(store), names))
