@@ -11,7 +11,7 @@ from linker.engine import worth
 from linker.engine.graph.links import adjacency, page_rank
 from linker.models import ExistingLink, RunKind, RunStatus
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import PRESENT, sql
+from linker.models.querysets import FOUND_BY_TEXT, PRESENT, sql
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
@@ -33,10 +33,12 @@ _FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authorit
 
 @dataclass(frozen=True)
 class Needs:
-    """Pages by id, int64 [n] ascending; their need and their authority as a share of pages, float64 [n], see
-    linker.engine.worth. If links were never imported, it is unknown which pages lack links or have authority."""
+    """Pages by id, int64 [n] ascending; whether readers come to them by texts, bool [n]; their need and their authority
+    as a share of pages, float64 [n], see linker.engine.worth. If links were never imported, it is unknown which pages
+    lack links or have authority."""
 
     ids: NDArray[np.int64]
+    found_by_text: NDArray[np.bool_]
     facts: worth.Facts
     need: NDArray[np.float64]
     authority: NDArray[np.float64]
@@ -68,9 +70,10 @@ class Needs:
         return pages[(place >= 0) & chosen[place]] if len(self.ids) else pages[:0]
 
     def orphans(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of some pages that none links to in its text."""
+        """Those of some pages that none links to in its text, as ORPHAN in linker.models.querysets says."""
         place = self.places(pages)
-        return pages[(place >= 0) & (self.facts.links[place] == 0)] if len(self.ids) else pages[:0]
+        lacks = (self.facts.links == 0) & self.found_by_text
+        return pages[(place >= 0) & lacks[place]] if len(self.ids) else pages[:0]
 
 
 def needs_of(project: Project) -> Needs:
@@ -78,10 +81,10 @@ def needs_of(project: Project) -> Needs:
     linker.models.querysets."""
     numbers = ", ".join(f"coalesce({name}::float8, 'NaN')" for name in _FACTS)
     rows = copy_out(
-        f"SELECT id, {sql(PRESENT)} AS present, {numbers}, coalesce({_IS_NEW}, 0) FROM linker_page p "
-        "WHERE project_id = %(project)s ORDER BY id",
+        f"SELECT id, {sql(PRESENT)} AS present, {sql(FOUND_BY_TEXT)}, {numbers}, coalesce({_IS_NEW}, 0) "
+        "FROM linker_page p WHERE project_id = %(project)s ORDER BY id",
         {"project": project.pk},
-        [("id", ">i8"), ("present", "?"), *((name, ">f8") for name in (*_FACTS, "new"))],
+        [("id", ">i8"), ("present", "?"), ("found_by_text", "?"), *((name, ">f8") for name in (*_FACTS, "new"))],
     )
     every, present = rows["id"].astype(np.int64), rows["present"]
     ids = every[present]
@@ -104,7 +107,13 @@ def needs_of(project: Project) -> Needs:
         known["value"],
         known["new"],
     )
-    return Needs(ids, facts, worth.need(facts), np.round(worth.rank_share(rank), 6))
+    return Needs(
+        ids,
+        rows["found_by_text"][present].astype(np.bool_),
+        facts,
+        worth.need(facts),
+        np.round(worth.rank_share(rank), 6),
+    )
 
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

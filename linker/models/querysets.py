@@ -33,10 +33,12 @@ NOT_INDEXABLE = LIVE & Q(indexable=False)
 # Which pages may give a link at all, and receive one.
 GIVES = LINKABLE
 RECEIVES = LINKABLE & Q(indexable=True)
+# Readers come to home pages, hubs and utility pages by menus; to all others by links in texts.
+FOUND_BY_TEXT = Q(role_in_force__in=("article", "product", "event", "thin"))
 # No other page links to it from its text: TEXT_LINK in linker.models.linked, which counts until an import of links no
 # longer holds it, also from pages that are not indexable or are missing themselves. An import of links counts them in
 # `inlinks`; a match run, which reads them anyway, counts them the same way in linker.matching.needs.
-ORPHAN = INDEXABLE & Q(inlinks=0)
+ORPHAN = INDEXABLE & FOUND_BY_TEXT & Q(inlinks=0)
 
 # Edges, by what people have decided: each is undecided, approved or refused.
 APPROVED_STATUSES = ("accepted", "exported")

@@ -37,7 +37,10 @@ TERMS = {
     ),
     _("JOIL"): _("A file of three columns: donor, anchor and acceptor. Other tools for internal links read it."),
     _("nofollow"): _("A mark on a link that asks search engines not to count it."),
-    _("orphan"): _("An indexable page that no other page links to from its text."),
+    _("orphan"): _(
+        "An indexable page that no other page links to from its text. Home pages, hubs and utility pages, which "
+        "readers reach by menus, are left out."
+    ),
     _("pilot"): _(
         "A match over a sample of the donors. Its suggestions are reviewed first, to see how many are accepted "
         "before the whole site is matched."

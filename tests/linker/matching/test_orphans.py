@@ -25,7 +25,7 @@ def test_both_count_the_same_links_on_any_site(project, tmp_path, seed):
     random = Random(seed)
     paths = [f"/{number}" for number in range(20)]
     for path in paths:
-        make_page(project, path, indexable=random.random() < 0.7)
+        make_page(project, path, indexable=random.random() < 0.7, role_by_hand=random.choice(("", "", "hub", "thin")))
     for number in range(1, 4):
         gone = random.sample(paths, 4)
         Page.objects.filter(project=project).update(missing_since=None)
@@ -53,6 +53,15 @@ def _agree(project) -> None:
     orphans = [page.pk for page in pages.filter(ORPHAN)]
     assert 0 < len(orphans) < len(indexable)
     assert needs.orphans(indexable).tolist() == orphans
+
+
+def test_a_page_that_readers_reach_by_menus_is_no_orphan(project):
+    every = [make_page(project, f"/{role}", role_by_hand=role) for role in ("home", "hub", "utility")]
+    article, thin = make_page(project, "/article"), make_page(project, "/thin", role="thin", inlinks=1)
+    make_link(article, thin)
+    assert list(Page.objects.filter(ORPHAN, project=project)) == [article]
+    ids = np.array([page.pk for page in (*every, article, thin)])
+    assert needs_of(project).orphans(ids).tolist() == [article.pk]
 
 
 def test_a_link_counts_from_a_page_that_is_missing_or_not_indexable_until_no_import_holds_it(project):

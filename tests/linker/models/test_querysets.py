@@ -49,8 +49,13 @@ OF_PAGES = {
     "LEFT": lambda page: page.missing_since is None and page.status != "live",
     "INDEXABLE": lambda page: page.missing_since is None and page.status == "live" and page.indexable,
     "NOT_INDEXABLE": lambda page: page.missing_since is None and page.status == "live" and not page.indexable,
+    "FOUND_BY_TEXT": lambda page: page.role_in_force in ("article", "product", "event", "thin"),
     "ORPHAN": lambda page: (
-        page.missing_since is None and page.status == "live" and page.indexable and page.inlinks == 0
+        page.missing_since is None
+        and page.status == "live"
+        and page.indexable
+        and page.role_in_force not in ("home", "hub", "utility")
+        and page.inlinks == 0
     ),
 }
 OF_EDGES = {
@@ -107,13 +112,15 @@ def pages(project):
             project=project,
             url=f"/{kind}/{n}",
             canonical_url=f"/{number}/{n}",
-            inlinks=n,
+            inlinks=inlinks,
+            role=role,
             **dict(zip(names, kind, strict=True)),
         )
         for number, kind in enumerate(kinds)
-        for n in (0, 3)
+        for n, (inlinks, role) in enumerate(((0, "article"), (3, "article"), (0, "hub")))
     ]
-    return Page.objects.bulk_create(rows)
+    Page.objects.bulk_create(rows)
+    return list(Page.objects.filter(project=project))
 
 
 @pytest.fixture
