@@ -18,7 +18,7 @@ from linker.matching.edges import save_edges
 from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links, standing_run
 from linker.matching.known_answers import save_known
-from linker.matching.lessons import kept_lesson, learned_by, shown_by_kind, with_shown
+from linker.matching.lessons import kept_lesson, learned_by
 from linker.matching.needs import needs_of
 from linker.matching.prepared import prepared
 from linker.matching.queue_change import note_open, queue_change
@@ -65,7 +65,6 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
 
     def write(lock: Callable[[], None]) -> MatchReport:
         stage = "Choosing anchors and places"
-        shown_before = shown_by_kind(project) if result.report.approval else None
         note_open(project)
         learned_before = learned_by(standing_run(project))
         progress(1, STEPS, stage)
@@ -101,9 +100,6 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         if result.marks is not None:
             result.marks.keep(run)
         report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
-        if report.approval is not None and shown_before is not None:
-            approval = with_shown(report.approval, shown_before, shown_by_kind(project))
-            report = replace(report, approval=approval)
         change = queue_change(project, learned_before, kept_lesson(report.approval))
         report = replace(report, queue=change)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.

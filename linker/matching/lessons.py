@@ -6,11 +6,9 @@ is learned says linker.engine.ranking.calibration."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from django.db import connection
 
 from linker.engine.ranking.calibration import (
     SOURCES,
@@ -80,18 +78,6 @@ SELECT e.source_id, e.target_id, (e.evidence->>'{STATED}')::float8, e.probabilit
     (CASE WHEN e.edited THEN -1 ELSE {words_sql("e")} END)::int8
 FROM linker_candidateedge e JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
 WHERE {_TEACHES}
-"""
-_SHOWN = f"""
-SELECT s.role, t.role, s.category, t.category, e.place, e.words, count(*) FROM (
-    SELECT source_id, target_id, (span_start IS NOT NULL)::int AS place, {words_sql("linker_candidateedge")} AS words
-    FROM linker_candidateedge JOIN linker_tier ON linker_tier.id = tier_id
-    WHERE linker_candidateedge.project_id = %(project)s AND {sql(OPEN)} AND NOT linker_tier.held
-) e
-JOIN (SELECT p.id, {role_sql("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
-    WHERE p.project_id = %(project)s) s ON s.id = e.source_id
-JOIN (SELECT p.id, {role_sql("p")} AS role, coalesce(p.category_id, 0) AS category FROM linker_page p
-    WHERE p.project_id = %(project)s) t ON t.id = e.target_id
-GROUP BY GROUPING SETS ((1), (2), (3), (4), (5), (6), ())
 """
 _FIELDS = [
     *(("source", ">i8"), ("target", ">i8"), ("stated", ">f8"), ("shown", ">f8"), ("approved", "?"), ("of_pair", "?")),
@@ -246,37 +232,6 @@ def kind_lessons(lesson: Lesson, decided: NDArray[Any]) -> tuple[KindLesson, ...
 
 
 ALL: tuple[str, int] = ("", 0)  # stands for links of all kinds
-
-
-def shown_by_kind(project: Project) -> Counter[tuple[str, int]]:
-    """How many suggestions the queue shows unasked, by kind and under ALL. One pass over them."""
-    found: Counter[tuple[str, int]] = Counter()
-    asked: dict[str, Any] = {"project": project.pk, "roles": [role.value for role in ROLES], "sources": list(SOURCES)}
-    tops = CategoryTops(project)
-    with connection.cursor() as cursor:
-        cursor.execute(_SHOWN, asked)
-        for *codes, links in cursor.fetchall():
-            for family, code in zip(KIND_COLUMNS, codes, strict=True):
-                if code is None:
-                    continue
-                if family in (Family.FROM, Family.TO):
-                    code = tops.one(code)
-                if code >= 0:
-                    found[family.value, code] += links
-            if all(code is None for code in codes):
-                found[ALL] = links
-    return found
-
-
-def with_shown(
-    report: ApprovalReport, before: Counter[tuple[str, int]], now: Counter[tuple[str, int]]
-) -> ApprovalReport:
-    """The report with what the queue showed of each kind before the run, and what it shows by it."""
-    kinds = tuple(
-        replace(kind, shown_before=before[kind.family.value, kind.code], shown=now[kind.family.value, kind.code])
-        for kind in report.kinds
-    )
-    return replace(report, kinds=kinds, shown_before=before[ALL], shown=now[ALL])
 
 
 MOST_LOOKED_AT = 100_000  # open suggestions by which the next match is foretold; of more, so many are drawn

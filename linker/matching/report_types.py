@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from linker.engine.params import Mode
 from linker.engine.ranking.calibration import Family
@@ -121,16 +121,13 @@ class ApprovalBand:
 @dataclass(frozen=True, kw_only=True)
 class KindLesson:
     """How far links of a kind are moved, in log-odds, after so many `decisions` on them, of which `approved` approved.
-    `code`: which of the family: the place of a role, of a source of words, or of a placement, or a category's id.
-    `shown_before`, `shown`: undecided ones that the queue showed before the run, and by it."""
+    `code`: which of the family: the place of a role, of a source of words, or of a placement, or a category's id."""
 
     family: Family
     code: int
     shift: float
     decisions: int
     approved: int
-    shown_before: int = 0
-    shown: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,8 +143,6 @@ class ApprovalReport:
     shift: float
     bands: tuple[ApprovalBand, ...] = ()
     kinds: tuple[KindLesson, ...] = ()
-    shown_before: int | None = None
-    shown: int | None = None
 
 
 class QueueReason(StrEnum):
@@ -207,8 +202,11 @@ class MatchReport(Report):
     """A match run. What is known once it is planned is there while it goes on; the rest is None until its end.
 
     `ranking` and the keys of `generators` are names in their registries. `below_tiers` is None where no link is below
-    every tier. `orphans` are some of the `under_linked`.
+    every tier. `orphans` are some of the `under_linked`. Version 1 also counted what the queue showed of each kind of
+    link, which `queue` has since.
     """
+
+    version: ClassVar[int] = 2
 
     edges: int | None = None
     new: int | None = None
@@ -256,6 +254,8 @@ class MatchReport(Report):
 
     @classmethod
     def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
+        if version == 1:
+            return stored
         upgraded = {name: value for name, value in stored.items() if value not in ({}, None)}
         if "left_out" in upgraded:
             counts = stored["left_out"].items()

@@ -1,38 +1,31 @@
-"""Reads: what a project's decisions teach, by kind of link, in words and numbers: what the last match made of them, and
-what the next one would."""
+"""Reads: what a project's decisions teach the next match, by kind of link, in words and numbers; and what kinds are
+called."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from linker.engine.ranking.calibration import SOURCES, Family
 from linker.engine.roles.policy import LABELS
-from linker.matching.kept_runs import standing_run
 from linker.matching.lessons import ALL, ROLES, decisions, kind_lessons, lesson_of, open_links, upcoming
-from linker.matching.report_types import MatchReport
 from linker.models import Category
 from linker.models.learning import left_aside
-from linker.wording import number
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable
 
-    from linker.matching.report_types import ApprovalReport, KindLesson
-    from linker.models import Project, Run
-
-LEAST_MOVED = 0.1  # log-odds: what moves a kind less is not named
-MOST_NAMED = 5
+    from linker.matching.report_types import KindLesson
+    from linker.models import Project
 
 
 @dataclass(frozen=True)
 class KindRow:
     """A kind of link: its name, the decisions on it and how many of them approved, how many suggestions of it the queue
-    showed and shows, or would show, and whether decisions on it count. `said`: what changed and why, in a sentence."""
+    shows and would show, and whether decisions on it count."""
 
     family: str
     code: int
@@ -42,43 +35,21 @@ class KindRow:
     before: int
     now: int
     counts: bool
-    said: str = ""
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What a match made of decisions, or the next one would: suggestions shown before and now, and the kinds.
+class NextMatch:
+    """What the next match would make of decisions: suggestions shown now (`before`) and then (`now`), and the kinds.
     `all_count`: nobody has disregarded the decisions on all links."""
 
     decisions: int
     before: int
     now: int
     rows: list[KindRow]
-    run: Run | None = None
     all_count: bool = True
 
-    @property
-    def named(self) -> list[KindRow]:
-        """The kinds that lost most for what was decided on them, then those that gained."""
-        changed = [row for row in self.rows if row.said]
 
-        def turn(row: KindRow) -> tuple[bool, int, str]:
-            return row.now > row.before, -abs(row.now - row.before), row.name
-
-        return sorted(changed, key=turn)[:MOST_NAMED]
-
-
-def learned(project: Project) -> Learned | None:
-    """What the standing run made of decisions; None where there were none, or where an earlier version did not count.
-    Two queries more where there were some."""
-    run = standing_run(project)
-    approval = MatchReport.from_json(run.report).approval if run is not None else None
-    if run is None or approval is None or not approval.decisions or approval.shown is None:
-        return None
-    return _as_learned(project, approval, run)
-
-
-def next_match(project: Project) -> Learned | None:
+def next_match(project: Project) -> NextMatch | None:
     """What the next match would make of the decisions of today, among the suggestions that are open now. None where
     there is no run with probabilities to go by, or where tiers do not read them."""
     decided = decisions(project)
@@ -98,14 +69,7 @@ def next_match(project: Project) -> Learned | None:
         for kind in sorted(aside - known - {ALL})
         if kind in names
     ]
-    return Learned(len(decided), before[ALL], now[ALL], rows, all_count=ALL not in aside)
-
-
-def _as_learned(project: Project, approval: ApprovalReport, run: Run) -> Learned:
-    before = Counter({(kind.family.value, kind.code): kind.shown_before for kind in approval.kinds})
-    now = Counter({(kind.family.value, kind.code): kind.shown for kind in approval.kinds})
-    rows = _rows(project, approval.kinds, before, now, left_aside(project))
-    return Learned(approval.decisions, approval.shown_before or 0, approval.shown or 0, rows, run)
+    return NextMatch(len(decided), before[ALL], now[ALL], rows, all_count=ALL not in aside)
 
 
 def _rows(
@@ -121,34 +85,9 @@ def _rows(
     for one in kinds:
         kind = (one.family.value, one.code)
         if kind in names:
-            change = now[kind] - before[kind]
-            said = _said(names[kind], change, one) if change * one.shift > 0 and abs(one.shift) >= LEAST_MOVED else ""
-            rows.append(
-                KindRow(
-                    *kind, names[kind], one.decisions, one.approved, before[kind], now[kind], kind not in aside, said
-                )
-            )
+            counts = (one.decisions, one.approved, before[kind], now[kind])
+            rows.append(KindRow(*kind, names[kind], *counts, kind not in aside))
     return sorted(rows, key=lambda row: (-row.decisions, row.name))
-
-
-def _said(name: str, change: int, kind: KindLesson) -> str:
-    """Such as: "Links to pages with the role Hub: 210 fewer, since 14 of 15 were rejected."."""
-    if change < 0:
-        said = ngettext(
-            "%(kind)s: %(links)s fewer, since %(some)s of %(decisions)s was rejected.",
-            "%(kind)s: %(links)s fewer, since %(some)s of %(decisions)s were rejected.",
-            kind.decisions - kind.approved,
-        )
-        some = kind.decisions - kind.approved
-    else:
-        said = ngettext(
-            "%(kind)s: %(links)s more, since %(some)s of %(decisions)s was approved.",
-            "%(kind)s: %(links)s more, since %(some)s of %(decisions)s were approved.",
-            kind.approved,
-        )
-        some = kind.approved
-    counts = {"links": number(abs(change)), "some": number(some), "decisions": number(kind.decisions)}
-    return said % {"kind": name, **counts}
 
 
 def kind_names(project: Project, kinds: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:

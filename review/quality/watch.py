@@ -129,12 +129,11 @@ def histogram(project: Project, limit: int) -> Iterator[Found]:
 def shrunk(project: Project, limit: int) -> Iterator[Found]:
     """What the queue shows by the standing run, against what it showed just before that, whichever run that was."""
     run = standing_run(project)
-    approval = MatchReport.from_json(run.report).approval if run is not None else None
-    if run is None or approval is None or approval.shown is None or (approval.shown_before or 0) < LEAST_OPEN:
+    change = MatchReport.from_json(run.report).queue if run is not None else None
+    if run is None or change is None or change.before < LEAST_OPEN:
         return
-    before, now = approval.shown_before or 0, approval.shown
-    if 100 * (before - now) > limit * before:
-        yield AlertKind.SHRUNK, f"run:{run.pk}", {"run": run.pk, "whole": before, "open": now}
+    if 100 * (change.before - change.now) > limit * change.before:
+        yield AlertKind.SHRUNK, f"run:{run.pk}", {"run": run.pk, "whole": change.before, "open": change.now}
 
 
 def acceptance(project: Project, limit: int) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from linker.models import Role
 from linker.projects import access
-from linker.projects.learning import is_kind, kind_name, learned, next_match
+from linker.projects.learning import is_kind, kind_name, next_match
 from linker.projects.policies.learning import choose_learning
 from linker.projects.queue_sum import queue_sum
 from linker.web.page_context import shell
@@ -27,8 +27,7 @@ def learning(request: HttpRequest, slug: str) -> HttpResponse:
     context = shell(
         membership,
         "overview",
-        queue_sum=(changed := queue_sum(membership.project)),
-        learned=None if changed else learned(membership.project),
+        queue_sum=queue_sum(membership.project),
         upcoming=next_match(membership.project),
         is_manager=access.has_role(membership, Role.MANAGER),
     )

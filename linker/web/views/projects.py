@@ -14,7 +14,6 @@ from linker.models import Role, Run
 from linker.models.placements import Stands
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
-from linker.projects.learning import learned
 from linker.projects.queue_sum import queue_sum
 from linker.reports import tier_notice
 from linker.storage.site_figures import site_figures
@@ -65,8 +64,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         steps=steps,
         notice=tier_notice.tier_notice(membership.project),
         advice=model_advice(membership.project, kept.languages),
-        queue_sum=(changed := queue_sum(membership.project)),
-        learned=None if changed else learned(membership.project),
+        queue_sum=queue_sum(membership.project),
         next_step=overview.next_step(steps),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],

@@ -178,12 +178,11 @@ def test_a_german_reads_how_far_histograms_are_apart_with_a_comma():
 
 
 def test_a_match_that_takes_much_of_the_queue_away_is_told_against_what_stood_just_before_it(project):
-    approval = {"version": "x", "judged": 1, "sites": 1, "decisions": 80, "slope": 1.0, "shift": -0.2}
-    run = make_run(project, report={"version": 1, "approval": approval | {"shown_before": 606, "shown": 58}})
+    run = make_run(project, report={"version": 2, "queue": {"before": 606, "now": 58}})
     [(kind, cause, found)] = watch.shrunk(project, 40)
     assert (kind, cause) == (AlertKind.SHRUNK, f"run:{run.pk}")
     alert = Alert(project=project, kind=kind, cause=cause, found=found)
     said = f"Run {run.pk} left 58 of 606 suggestions in the queue, decided ones left out."
     assert (alerts.in_words(alert), alerts.place_of(alert)) == (said, "/p/shop/learning/")
-    make_run(project, report={"version": 1, "approval": approval | {"shown_before": 58, "shown": 60}})
+    make_run(project, report={"version": 2, "queue": {"before": 58, "now": 60}})
     assert not list(watch.shrunk(project, 40))
