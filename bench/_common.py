@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -32,6 +33,8 @@ if _owner:
     os.environ["ANCHORLINE_VAR"] = _var
 elif _kept:
     os.environ["ANCHORLINE_VAR"] = _kept
+if "ANCHORLINE_BENCH_CHILD" not in os.environ:  # bench/all.py, when it is stopped: the servers are stopped at exit
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
 os.environ["ANCHORLINE_BENCH_CHILD"] = "1"
 for _name in ("DATABASE_URL", "REDIS_URL", "PRODUCTION", "DEBUG"):
     os.environ.pop(_name, None)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import signal
 import subprocess
 import sys
 from datetime import date
@@ -75,17 +76,21 @@ class Result(NamedTuple):
 
 
 def run(script: str, arguments: list[str], folder: Path = HERE) -> Result:
-    """Runs a script, whose table is passed on as it grows."""
+    """Runs a script, whose table is passed on as it grows. One that is interrupted stops its servers first."""
     own = {name: value for name, value in os.environ.items() if name not in MINE}  # each has a database of its own
     table: list[str] = []
     with subprocess.Popen(
         [sys.executable, str(folder / f"{script}.py"), *arguments], stdout=subprocess.PIPE, text=True, env=own
     ) as process:
         assert process.stdout is not None
-        for line in map(str.rstrip, process.stdout):
-            if line.startswith("|"):
-                table.append(line)
-                print(line, flush=True)
+        try:
+            for line in map(str.rstrip, process.stdout):
+                if line.startswith("|"):
+                    table.append(line)
+                    print(line, flush=True)
+        except BaseException:
+            process.terminate()
+            raise
     return Result(script, table, process.returncode)
 
 
@@ -149,5 +154,11 @@ def main(arguments: list[str] | None = None, folder: Path = HERE, docs: Path = D
     return 1 if faults else 0
 
 
+def end_by_signal() -> None:
+    """Lets SIGTERM end this process as Ctrl-C does, so that what it started is stopped."""
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+
+
 if __name__ == "__main__":
+    end_by_signal()
     sys.exit(main())

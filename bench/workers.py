@@ -144,7 +144,7 @@ def main() -> None:
     hosts = own_hosts()
     with load_of_ours() as load:
         every, compared_by_all, _ = match_over(project, cores)
-    batches = Run.objects.filter(project=project).latest("pk").batches.count()
+    batches = Run.objects.filter(project=project, kind=RunKind.MATCH).latest("pk").batches.count()
     size = f"{options.pages:,} pages, {batches:,} batch{'es' if batches > 1 else ''}"
     shared = min(cores, batches)
     row(

@@ -77,6 +77,29 @@ def test_a_bench_that_fails_is_seen_and_named(benches, docs, tmp_path, capsys, s
     assert ("Measured long ago." not in docs.read_text()) == is_written
 
 
+LASTS = """
+import signal, sys, time
+from pathlib import Path
+signal.signal(signal.SIGTERM, lambda *_: (Path(__file__).with_name("stopped").touch(), sys.exit(1)))
+print("| it runs |", flush=True)
+time.sleep(60)
+"""
+
+
+def test_benches_that_are_stopped_stop_the_script_that_runs(tmp_path):
+    (tmp_path / "made_up.py").write_text(LASTS)
+    code = (
+        f"import sys, pathlib; sys.path.insert(0, {str(ROOT / 'bench')!r}); import all as benches; "
+        f"benches.end_by_signal(); benches.run('made_up', [], pathlib.Path({str(tmp_path)!r}))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "| it runs |\n"
+        process.terminate()
+    assert process.returncode == 128 + 15
+    assert (tmp_path / "stopped").exists()
+
+
 def test_every_bench_has_its_place_in_the_docs(benches):
     assert [name for name in benches.commands(1) if any(DOCS.count(mark) != 1 for mark in benches.marks(name))] == []
 
