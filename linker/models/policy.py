@@ -244,6 +244,18 @@ class CountsAs(models.TextChoices):
         return Block.CONTENT if self is CountsAs.TEXT else Block.LIST
 
 
+class ReadAs(models.TextChoices):
+    """The part of a page in which an import found a link."""
+
+    TEXT = "text", _("In the text")
+    LIST = "list", _("In lists of pages")
+    ASIDE = "aside", _("Beside the text")
+
+    @property
+    def block(self) -> Block:
+        return {ReadAs.TEXT: Block.CONTENT, ReadAs.LIST: Block.LIST, ReadAs.ASIDE: Block.ASIDE}[self]
+
+
 class LinkRule(models.Model):
     """Links that count as links in the text, or as those of a list, whatever the crawl read. All that is filled in has
     to match. The first rule that matches counts, the oldest first.
@@ -256,8 +268,12 @@ class LinkRule(models.Model):
     source_pattern = models.CharField(max_length=300, blank=True, default="", help_text="RE2, searched in the address")
     target_pattern = models.CharField(max_length=300, blank=True, default="", help_text="RE2, searched in the address")
     words = models.CharField(
-        max_length=300, blank=True, default="", help_text="The whole anchor; capitals and spaces do not matter"
+        max_length=300,
+        blank=True,
+        default="",
+        help_text="The whole anchor; capitals and spaces do not matter, and * stands for any words",
     )
+    read_as = models.CharField(max_length=5, choices=ReadAs.choices, blank=True, default="", db_default="")
     counts_as = models.CharField(max_length=4, choices=CountsAs.choices)
     note = models.CharField(max_length=200, blank=True, default="")
     links = models.BigIntegerField(
@@ -267,12 +283,15 @@ class LinkRule(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "source_pattern", "target_pattern", "words"], name="link_rule_once"
+                fields=["project", "source_pattern", "target_pattern", "words", "read_as"], name="link_rule_once"
             ),
             models.CheckConstraint(
                 condition=~models.Q(source_pattern="", target_pattern="", words=""), name="link_rule_says_which"
             ),
             models.CheckConstraint(condition=models.Q(counts_as__in=CountsAs.values), name="link_rule_counts_as_known"),
+            models.CheckConstraint(
+                condition=models.Q(read_as__in=["", *ReadAs.values]), name="link_rule_read_as_known"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,8 @@
 """What links count as by a project's rules: applied to all links that are kept, by imports and by runs of their own.
 
-A rule is a bit. A page's bits are the rules whose patterns match its address, as a donor and as an acceptor, and an
-anchor's those whose words it is: the rules that match a link are those in all three, and the first is the lowest bit.
+A rule is a bit. A page's bits are the rules whose patterns match its address, as a donor and as an acceptor, an
+anchor's those whose words it is, and a block's those that ask for it or for none: the rules that match a link are those
+in all four, and the first is the lowest bit.
 So PostgreSQL reads the links of a project once, however many rules there are.
 """
 
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection
 
 from linker.engine.patterns import compile_pattern
-from linker.models import Block, CountsAs, CountsBy, LinkRule, Project
+from linker.models import Block, CountsAs, CountsBy, LinkRule, Project, ReadAs
 from linker.models.linked import read_block_sql
 from linker.models.querysets import PRESENT, sql
+from linker.pages.link_words import WordsOfRules
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches, stream
 
@@ -28,15 +30,16 @@ AT_A_TIME = 5000  # pages, or anchors
 MOST_RULES = 60  # bits of PostgreSQL's bigint
 REACHED = (Block.CONTENT, Block.ASIDE, Block.LIST)  # of links that are kept with their words
 EXAMPLES = 10
-WIDEST = 3  # letters that one becomes where capitals do not matter, such as "ss" of "ß"
 
 _REACHED = ", ".join(str(block.value) for block in REACHED)
+_BITS_OF_BLOCKS = " ".join(f"WHEN {block.value} THEN %(read_{block.value})s::bigint" for block in REACHED)
 # Every link that a rule may take, with the bits of the rules that match it; `link_rule_page` and `link_rule_words` hold
 # the bits of rules that have a pattern, or words, and the parameters those of rules that have none.
 MATCHED = f"""
 SELECT l.id, l.block, {read_block_sql("l")} AS read, l.counts_by, l.missing_since, l.last_seen_at,
     (%(any_source)s | coalesce(s.as_source, 0)) & (%(any_target)s | coalesce(t.as_target, 0))
-    & (%(any_words)s | coalesce(w.rules, 0)) AS rules
+    & (%(any_words)s | coalesce(w.rules, 0))
+    & CASE {read_block_sql("l")} {_BITS_OF_BLOCKS} END AS rules
 FROM linker_existinglink l
 LEFT JOIN link_rule_page s ON s.id = l.source_id
 LEFT JOIN link_rule_page t ON t.id = l.target_id
@@ -91,11 +94,6 @@ class Applied:
 def rules_of(project: Project) -> list[LinkRule]:
     """The first that matches counts."""
     return list(LinkRule.objects.filter(project=project).order_by("pk")[:MOST_RULES])
-
-
-def fold(words: str) -> str:
-    """Words as they are compared."""
-    return " ".join(words.split()).casefold()
 
 
 def apply_link_rules(project: Project, seen_at: datetime | None = None) -> Applied:
@@ -170,9 +168,12 @@ def _examples() -> tuple[Example, ...]:
 
 
 def bits(project: Project, rules: Sequence[LinkRule]) -> dict[str, Any]:
-    """The parameters of MATCHED: the rules that ask nothing of a donor, an acceptor or an anchor; and those that make
-    links of the text."""
+    """The parameters of MATCHED: the rules that ask nothing of a donor, an acceptor or an anchor; those that take links
+    of each block; and those that make links of the text."""
     return {
+        f"read_{block.value}": _bits(not rule.read_as or ReadAs(rule.read_as).block is block for rule in rules)
+        for block in REACHED
+    } | {
         "project": project.pk,
         "any_source": _bits(not rule.source_pattern for rule in rules),
         "any_target": _bits(not rule.target_pattern for rule in rules),
@@ -228,22 +229,18 @@ def _finder(patterns: Sequence[str]) -> Callable[[str], int] | None:
 
 def _anchors(project: Project, rules: Sequence[LinkRule]) -> Iterator[tuple[str, int]]:
     """Anchors, as they are kept, that are the words of rules, with the bits of these."""
-    places: dict[str, int] = {}
-    for place, rule in enumerate(rules):
-        if rule.words:
-            places[fold(rule.words)] = places.get(fold(rule.words), 0) | 1 << place
-    if not places:
+    words = WordsOfRules([rule.words for rule in rules])
+    if not words:
         return
-    # PostgreSQL's small letters are not Python's: it only leaves out what is too long or too short. Anchors are kept
-    # without spaces that are too many.
-    lengths = {length for words in places for length in range(-(-len(words) // WIDEST), len(words) + 1)}
+    # Anchors are kept without spaces that are too many.
     rows = stream(
         "rule_words",
         f"SELECT DISTINCT l.anchor FROM linker_existinglink l WHERE l.project_id = %s "
-        f"AND {read_block_sql('l')} IN ({_REACHED}) AND char_length(l.anchor) = ANY(%s)",
-        [project.pk, sorted(lengths)],
+        f"AND {read_block_sql('l')} IN ({_REACHED}) "
+        "AND (char_length(l.anchor) = ANY(%s::integer[]) OR char_length(l.anchor) >= %s)",
+        [project.pk, words.lengths(), words.least()],
         AT_A_TIME,
     )
     for (anchor,) in rows:
-        if found := places.get(fold(anchor)):
+        if found := words.of(anchor):
             yield anchor, found

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 
 from django.utils.translation import gettext_lazy as _
 
-from linker.models import CountsAs, Run, RunKind, RunStatus
+from linker.models import CountsAs, ReadAs, Run, RunKind, RunStatus
 from linker.pages.report import LinkGroup
+from linker.reports.like_examples import common_rule, rule_like
 from linker.runs.reports import report_of
 
 if TYPE_CHECKING:
@@ -44,12 +45,18 @@ RULED_TO = {
     LinkGroup.LISTED: CountsAs.TEXT,
     LinkGroup.ASIDE: CountsAs.TEXT,
 }
-LONGEST = 300  # characters of the words of a rule
+READ_AS = {
+    LinkGroup.TEXT: ReadAs.TEXT,
+    LinkGroup.BY_ROLE: ReadAs.TEXT,
+    LinkGroup.LISTED: ReadAs.LIST,
+    LinkGroup.ASIDE: ReadAs.ASIDE,
+}
 
 
 @dataclass(frozen=True)
 class ShownLink:
-    """`rule`: the query of a form for a rule on links with these words; empty where there is none."""
+    """`rule`: the query of a form for a rule on such links: with these words, found in such a place, from pages of the
+    same folder. Empty where there is none."""
 
     link: SeenLink
     rule: str
@@ -57,7 +64,8 @@ class ShownLink:
 
 @dataclass(frozen=True)
 class ShownKind:
-    """A kind as it is shown. `rule`: the query of a form for a rule about it; empty where rules do not reach."""
+    """A kind as it is shown. `rule`: the query of a form for a rule with what its examples have in common, or as the
+    first is where that is nothing; empty where rules do not reach."""
 
     kind: LinkKind
     name: Any
@@ -78,17 +86,15 @@ def link_kinds(run: Run) -> list[ShownKind]:
 
 
 def _shown(kind: LinkKind) -> ShownKind:
-    becomes = RULED_TO.get(kind.group)
+    by_rule = kind.group in RULED_TO
     return ShownKind(
         kind,
         NAMES[kind.group],
         MEANS[kind.group],
-        urlencode({"counts_as": becomes.value}) if becomes is not None else "",
-        tuple(ShownLink(one, _rule(one, becomes)) for one in kind.examples),
+        _query(kind.group, common_rule(kind.examples)) if by_rule else "",
+        tuple(ShownLink(one, _query(kind.group, rule_like(one)) if by_rule else "") for one in kind.examples),
     )
 
 
-def _rule(link: SeenLink, becomes: CountsAs | None) -> str:
-    if becomes is None or not link.words or len(link.words) >= LONGEST:
-        return ""
-    return urlencode({"words": link.words, "counts_as": becomes.value})
+def _query(group: LinkGroup, which: dict[str, str]) -> str:
+    return urlencode({**which, "read_as": READ_AS[group].value, "counts_as": RULED_TO[group].value})

@@ -17,6 +17,7 @@ from linker import wording
 from linker.models import CountsAs, run
 from linker.pages import page_lists
 from linker.pages.languages import language_name
+from linker.pages.link_words import literally
 from linker.reports.sentences import in_words
 from linker.web.forms.change_log import form_labels, value_label
 from linker.web.glossary import TERMS
@@ -76,7 +77,7 @@ def as_rule(link: ExistingLink, page: Page) -> str:
     """The query that fills the form of a rule with a link of a page: for this link alone, as something of a list."""
     source, target = (page if page.pk == pk else None for pk in (link.source_id, link.target_id))
     asked = {
-        "words": link.anchor,
+        "words": literally(link.anchor),
         "source_pattern": _exactly((source or link.source).url),
         "target_pattern": _exactly((target or link.target).url),
         "counts_as": CountsAs.LIST.value,

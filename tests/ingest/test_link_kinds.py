@@ -102,9 +102,10 @@ def test_the_page_of_the_run_shows_them_and_leads_to_rules(project, pages, tmp_p
     assert all(str(NAMES[kind.kind.group]) in unescape(shown) for kind in link_kinds(run))
     led = [unescape(one) for one in re.findall(r'href="([^"]*/settings/links/\?[^"]*)"', shown)]
     asked = [parse_qs(urlsplit(one).query) for one in led]
-    assert {"words": [HOSTILE], "counts_as": ["list"]} in asked
-    assert {"words": ["from home"], "counts_as": ["text"]} in asked
-    assert {"counts_as": ["text"]} in asked
+    assert {"words": [HOSTILE], "read_as": ["text"], "counts_as": ["list"]} in asked
+    home = r"^https://shop\.example/?$"
+    assert {"words": ["from home"], "source_pattern": [home], "read_as": ["text"], "counts_as": ["text"]} in asked
+    assert {"words": ["side"], "read_as": ["aside"], "counts_as": ["text"]} in asked
     form = client_for(manager).get(led[[one.get("words") for one in asked].index([HOSTILE])])
     assert form.status_code == 200
     assert HOSTILE not in form.content.decode()

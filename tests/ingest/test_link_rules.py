@@ -15,7 +15,8 @@ from ingest import services
 from ingest.kinds.links.reread import run_read_links
 from linker.models import Block, CountsAs, ExistingLink, LinkRule, Page, RunKind
 from linker.models.linked import TEXT_LINK
-from linker.pages.link_rules import apply_link_rules, fold
+from linker.pages.link_rules import apply_link_rules
+from linker.pages.link_words import fold
 from linker.projects.link_preview import links_changed
 from linker.runs import lifecycle
 from linker.storage.site_figures import site_figures
@@ -155,6 +156,21 @@ def test_the_first_rule_that_matches_counts(project, pages, tmp_path):
     assert [LinkRule.objects.get(pk=one.pk).links for one in (first, second)] == [1, 1]
 
 
+def test_a_star_stands_for_any_words_and_a_place_for_where_they_were_read(project, pages, tmp_path):
+    rows = [
+        link("/a", "/b", "\u2190 Older tents"),
+        link("/b", "/c", "\u2190 Older stoves", position="Sidebar"),
+        link("/c", "/a", "Older tents"),
+    ]
+    rule(project, words="\u2190 OLDER *", read_as="text")
+    load(project, tmp_path, *rows)
+    assert {(source, block) for source, _, block, _ in stored()} == {
+        ("/a", "List of pages"),
+        ("/b", "Aside"),
+        ("/c", "Content"),
+    }
+
+
 def test_links_of_menus_stay_what_they_are(project, pages, tmp_path):
     """They are kept once for two pages, without words: a rule about addresses would make each menu a text."""
     rule(project, TOLD, source_pattern=".")
@@ -210,15 +226,21 @@ def test_a_rule_that_says_nothing_is_refused(project):
 
 # ------------------------------------------------------------------------------------------------- against an oracle
 
-NAMES = ("source_pattern", "target_pattern", "words", "counts_as")
-WORDS = ["Read more", "read  MORE", "Straße", "STRASSE", "Preis (netto)", "İstanbul", "", "tents"]
+NAMES = ("source_pattern", "target_pattern", "words", "read_as", "counts_as")
+WORDS = ["Read more", "read  MORE", "Straße", "STRASSE", "Preis (netto)", "İstanbul", "", "tents", "*"]
+WORDS_OF_RULES = [*WORDS, "*more", "READ*", "*ss*", "* (netto)", "*i*A*", r"\*", "tents*"]
+READ_AS = {"": None, "text": Block.CONTENT, "aside": Block.ASIDE, "list": Block.LIST}
 PATTERNS = ["", "/a", "/b$", "^https", "c|d", "nothing", "(?i)/A"]
 RULES = st.lists(
     st.tuples(
-        st.sampled_from(PATTERNS), st.sampled_from(PATTERNS), st.sampled_from(WORDS), st.sampled_from(CountsAs)
+        st.sampled_from(PATTERNS),
+        st.sampled_from(PATTERNS),
+        st.sampled_from(WORDS_OF_RULES),
+        st.sampled_from(sorted(READ_AS)),
+        st.sampled_from(CountsAs),
     ).filter(lambda one: any(one[:3])),
     max_size=6,
-    unique_by=lambda one: one[:3],
+    unique_by=lambda one: one[:4],
 )
 LINKS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from(Block), st.sampled_from(WORDS)),
@@ -227,15 +249,25 @@ LINKS = st.lists(
 )
 
 
+def like(wanted: str, words: str) -> bool:
+    """Letter by letter: a star takes nothing, or one letter and then as much as it still likes."""
+    if wanted.startswith(r"\*"):
+        return words.startswith("*") and like(wanted[2:], words[1:])
+    if wanted.startswith("*"):
+        return like(wanted[1:], words) or (bool(words) and like(wanted, words[1:]))
+    return words == wanted if not (wanted and words) else wanted[0] == words[0] and like(wanted[1:], words[1:])
+
+
 def plainly(rules, source: str, target: str, block: Block, words: str) -> Block:
     """What a link counts as, read one by one."""
     if block not in (Block.CONTENT, Block.ASIDE, Block.LIST):
         return block
-    for donor, acceptor, anchor, counts_as in rules:
+    for donor, acceptor, anchor, read_as, counts_as in rules:
         if (
             re.search(donor, source)
             and re.search(acceptor, target)
-            and (not anchor or " ".join(anchor.split()).casefold() == " ".join(words.split()).casefold())
+            and (not anchor or like(" ".join(anchor.split()).casefold(), " ".join(words.split()).casefold()))
+            and READ_AS[read_as] in (None, block)
         ):
             return Block.CONTENT if counts_as == "text" else Block.LIST
     return block

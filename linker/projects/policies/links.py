@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linker.models import Project, Run
     from linker.projects.policies.shared import Actor
 
-LINK_RULE_FIELDS = ("source_pattern", "target_pattern", "words", "counts_as", "note")
+LINK_RULE_FIELDS = ("source_pattern", "target_pattern", "words", "read_as", "counts_as", "note")
 
 
 @transaction.atomic

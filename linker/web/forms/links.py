@@ -9,8 +9,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from linker.models import CountsAs, LinkRule, Project
-from linker.pages.link_rules import MOST_RULES, fold, rules_of
+from linker.models import CountsAs, LinkRule, Project, ReadAs
+from linker.pages.link_rules import MOST_RULES, rules_of
+from linker.pages.link_words import fold, says_nothing
 from linker.web.forms.fields import PatternField
 
 WHICH = ("source_pattern", "target_pattern", "words")
@@ -19,20 +20,33 @@ WHICH = ("source_pattern", "target_pattern", "words")
 class LinkRuleForm(forms.ModelForm):
     source_pattern = PatternField(label=gettext_lazy("Donors whose addresses match"), required=False)
     target_pattern = PatternField(label=gettext_lazy("Acceptors whose addresses match"), required=False)
+    read_as = forms.ChoiceField(
+        label=gettext_lazy("Found"), choices=[("", gettext_lazy("anywhere")), *ReadAs.choices], required=False
+    )
     counts_as = forms.ChoiceField(label=gettext_lazy("They count as"), choices=CountsAs.choices)
 
     class Meta:
         model = LinkRule
-        fields = [*WHICH, "counts_as", "note"]
+        fields = [*WHICH, "read_as", "counts_as", "note"]
         labels = {"words": gettext_lazy("Linked words"), "note": gettext_lazy("Note")}
-        help_texts = {"words": gettext_lazy("All the words of the link. Capitals do not matter.")}
+        help_texts = {
+            "words": gettext_lazy(
+                "All the words of the link. Capitals do not matter, and * stands for any words: *read more*. "
+                "Write \\* for a star itself."
+            )
+        }
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.instance.project = project
 
     def clean_words(self) -> str:
-        return " ".join(self.cleaned_data["words"].split())
+        words = " ".join(self.cleaned_data["words"].split())
+        if says_nothing(words):
+            raise ValidationError(
+                _("Write words beside the *, or leave the field empty: * alone stands for any words.")
+            )
+        return words
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
@@ -54,5 +68,5 @@ class LinkRuleForm(forms.ModelForm):
         return values
 
 
-def _which(rule: dict[str, Any]) -> tuple[str, str, str]:
-    return rule["source_pattern"], rule["target_pattern"], fold(rule["words"])
+def _which(rule: dict[str, Any]) -> tuple[str, str, str, str]:
+    return rule["source_pattern"], rule["target_pattern"], fold(rule["words"]), rule["read_as"]

@@ -18,7 +18,14 @@ from tests.linker.projects.test_rule_preview import said, undo_form
 
 pytestmark = pytest.mark.django_db
 
-RULE = {"words": "Read more", "source_pattern": "", "target_pattern": "", "counts_as": "list", "note": ""}
+RULE = {
+    "words": "Read more",
+    "source_pattern": "",
+    "target_pattern": "",
+    "read_as": "",
+    "counts_as": "list",
+    "note": "",
+}
 
 
 @pytest.fixture
@@ -67,6 +74,16 @@ def test_a_rule_is_checked_saved_applied_and_taken_back(project, links, address,
     assert log == [("“Read more”", False, True), ("“Read more”", True, False), ("“Read more”", False, True)]
 
 
+def test_words_with_a_star_are_checked_as_they_are_saved(project, links, address, client_for, manager):
+    client = client_for(manager)
+    assert "6 links would count otherwise" in said(client.post(address, RULE | {"words": "*More", "check": "1"}))
+    beside = client.post(address, RULE | {"words": "*More", "read_as": "aside", "check": "1"})
+    assert "No link fits it" in said(beside)
+    client.post(address, RULE | {"words": "READ*", "read_as": "text"})
+    assert work(Run.objects.get(kind=RunKind.LINKS)).changed == 6
+    assert "In the text" in said(client.get(address))
+
+
 def test_only_the_last_rule_comes_back_where_it_was(project, address, client_for, manager):
     first = LinkRule.objects.create(project=project, words="a", counts_as="list")
     LinkRule.objects.create(project=project, words="b", counts_as="list")
@@ -100,6 +117,9 @@ def test_counting_ends_somewhere(project, links, address, client_for, manager, m
         ({"source_pattern": "a" * 301}, "300"),
         ({"words": "a" * 301}, "300"),
         ({"words": " "}, "Fill in an address or words"),
+        ({"words": " ", "read_as": "text"}, "Fill in an address or words"),
+        ({"words": "* *"}, "Write words beside the *"),
+        ({"read_as": "menu"}, "menu"),
         ({"words": "a\0b"}, "Null characters"),
         ({"counts_as": "menu"}, "menu"),
         ({"words": "READ  twice"}, "There is a rule for these links already"),
