@@ -74,6 +74,7 @@ FEW_BELOW, FEW_LINKS = 2, 2
 FEWEST_LISTED = 3  # pages that a list names, whatever it says of them; of fewer it says no more than above a list
 EVENT_WORDS = 250  # more is a report, a recording or a transcript
 LINKED = 2  # pages whose texts link to a page: editors have chosen it, whatever it looks like
+LABEL = 40  # characters of a line that is a label
 BEGINNING = 600  # characters of a text in which an event says its day
 MANY_BELOW, MANY_LINKS, NOTHING_BUT_LINKS, MOSTLY_LINKS, PARTLY_LINKS = 5, 5, 0.7, 0.5, 0.3
 IN_MENUS = 0.3
@@ -86,6 +87,7 @@ _SEARCHES, _FILLERS = keys(words.SEARCHES), keys(words.FILLERS)
 _MACHINERY, _ABOVE = keys(words.MACHINERY), keys(words.ABOVE_UTILITY)
 _LISTS, _MAYBE_LISTS, _LIST_NAMES = keys(words.LISTS), keys(words.MAYBE_LISTS), phrases(words.LIST_NAMES)
 _EVENTS, _EVENT_NAMES, _LOOKS_BACK = keys(words.EVENTS), phrases(words.EVENT_NAMES), phrases(words.LOOKS_BACK)
+_LOOKS_BACK_ENDINGS, _WHO_WAS_THERE = tuple(keys(words.LOOKS_BACK_ENDINGS)), phrases(words.WHO_WAS_THERE)
 _AFTERWARDS, _ANNOUNCES = phrases(words.AFTERWARDS), phrases(words.ANNOUNCES)
 _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
 _MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
@@ -338,7 +340,7 @@ def _month_named(text: str) -> date | None:
 
 
 def _event(page: PageFacts, path: _Path) -> Found | None:
-    """A page in a section of events, or one that is called an event and names its day. Reports of one, posts
+    """A page in a section of events, or one that is called an event and names its day. Reports and minutes of one, posts
     that were written on that day or later, and what other texts link to stay articles."""
     if page.links_in >= LINKED or page.words is None or page.words > EVENT_WORDS or not page.text:
         return None
@@ -346,7 +348,7 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
     named = plain(title).split()
     section = _above(path.parts[:-1]).event
     event = next((word for word in named if word in _EVENT_NAMES), "")
-    if not (section or event) or not _LOOKS_BACK.isdisjoint(named) or _is_over(page.text):
+    if not (section or event) or _looks_back(named, page.url) or _is_over(page.text):
         return None
     days = days_in(title)
     in_address = [day for numbers in _IN_ADDRESS.findall(page.url) if (day := _day(*map(int, numbers)))]
@@ -364,10 +366,18 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
     return None
 
 
+def _looks_back(named: list[str], url: str) -> bool:
+    """Whether a page's name, or the folder it is in, says that it reports on an event: “Minutes of ...”, /minutes/."""
+    above = plain(unquote(url.partition("://")[2].rpartition("/")[0].partition("/")[2])).split()
+    return any(word in _LOOKS_BACK or word.endswith(_LOOKS_BACK_ENDINGS) for word in (*named, *above))
+
+
 def _is_over(text: str) -> bool:
-    """Whether a text tells of an event that has taken place, with its slides or its recording."""
+    """Whether a text tells of an event that has taken place, with its slides, its recording or who was there."""
     said = plain(text)
-    return any(phrase in said for phrase in _AFTERWARDS)
+    lines = text[:BEGINNING].split("\n")
+    labels = (line.partition(":")[0] for line in lines if ":" in line or len(line) < LABEL)
+    return any(phrase in said for phrase in _AFTERWARDS) or any(plain(label) in _WHO_WAS_THERE for label in labels)
 
 
 # ------------------------------------------------------------------------------------------------------- hubs, thin

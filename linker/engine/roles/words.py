@@ -102,9 +102,19 @@ conferencia, reunión, seminario, convegno, incontro, fiera, bijeenkomst, congre
 """
 # Of an event that is written about, not announced.
 LOOKS_BACK = """
-recap, report, summary, minutes, recording, transcript, slides, lessons, takeaways, retrospective, review, wrap, notes,
-protokoll, rückblick, nachlese, bericht, nachbericht, aufzeichnung, zusammenfassung, compte, rendu, bilan, retour,
-resumen, crónica, acta, riassunto, resoconto, verslag, terugblik, samenvatting, log
+recap, recaps, report, reports, summary, summaries, minutes, recording, recordings, transcript, transcripts, slides,
+lessons, takeaways, retrospective, review, wrap, notes, protokoll, protokolle, niederschrift, rückblick, nachlese, bericht,
+berichte, nachbericht, aufzeichnung, zusammenfassung, compte, comptes, rendu, rendus, verbal, verbaux, bilan, retour,
+resumen, crónica, acta, actas, verbale, verbali, riassunto, resoconto, resoconti, notulen, verslag, verslagen, terugblik,
+samenvatting, log
+"""
+# What such words end with where a language writes several as one: Sitzungsprotokoll, Tagungsbericht, vergaderverslag.
+LOOKS_BACK_ENDINGS = "protokoll, protokolle, niederschrift, bericht, berichte, rückblick, verslag, verslagen"
+# With what minutes of a meeting begin, alone on a line or before a colon: who was there.
+WHO_WAS_THERE = """
+attendees, in attendance, present, members present, also present, apologies, absent, minutes taken by, note taker,
+anwesend, anwesende, abwesend, entschuldigt, protokollführung, protokollant, protokollführer, présents, étaient présents,
+absents, excusés, secrétaire de séance, asistentes, ausentes, presenti, assenti, aanwezig, afwezig, notulist
 """
 # A text that announces a table, a listing or a form, which the crawl did not take for text.
 ANNOUNCES = """

@@ -183,6 +183,14 @@ ANNOUNCED = {"text": "Join us to learn how to pitch a tent.", "words": 100}
         ("/blog/london", "Tent workshop in London, 19 October 2015", ANNOUNCED, date(2015, 10, 19)),
         # written about, recorded, or chosen by other pages: it has something to say still
         ("/event/2021/04/14/plain", "Recap: plain language", ANNOUNCED, None),
+        # minutes tell what was said, whatever calls them so
+        ("/board/2021-05-03", "Minutes of the board meeting, 3 May 2021", {"text": "We met.", "words": 90}, None),
+        ("/minutes/may", "Board meeting, 3 May 2021", {"text": "We met.", "words": 90}, None),
+        ("/rat/comptes-rendus/mai", "Réunion du conseil, 3 mai 2021", {"text": "Le conseil.", "words": 90}, None),
+        ("/rat/mai", "Sitzungsprotokoll Treffen 3. Mai 2021", {"text": "Der Rat.", "words": 90}, None),
+        ("/rat/mai", "Treffen vom 3. Mai 2021", {"text": "Anwesend: Ada, Bo\nDer Rat.", "words": 90}, None),
+        ("/board/may", "Board meeting, 3 May 2021", {"text": "Attendees\nAda and Bo", "words": 90}, None),
+        ("/board/may", "Board meeting, 3 May 2021", {"text": "All are present: come.", "words": 90}, date(2021, 5, 3)),
         ("/event/2021/04/14/plain", "Plain language", {**ANNOUNCED, "words": 900}, None),
         ("/event/2021/04/14/plain", "Plain language", {"text": "Read the transcript.", "words": 90}, None),
         ("/event/2021/04/14/plain", "Plain language", {**ANNOUNCED, "links_in": 2}, None),
