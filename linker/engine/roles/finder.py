@@ -87,6 +87,7 @@ _SEARCHES, _FILLERS = keys(words.SEARCHES), keys(words.FILLERS)
 _MACHINERY, _ABOVE = keys(words.MACHINERY), keys(words.ABOVE_UTILITY)
 _LISTS, _MAYBE_LISTS, _LIST_NAMES = keys(words.LISTS), keys(words.MAYBE_LISTS), phrases(words.LIST_NAMES)
 _EVENTS, _EVENT_NAMES, _LOOKS_BACK = keys(words.EVENTS), phrases(words.EVENT_NAMES), phrases(words.LOOKS_BACK)
+_LOOKS_BACK_FOLDERS = phrases(words.LOOKS_BACK_FOLDERS)
 _LOOKS_BACK_ENDINGS, _WHO_WAS_THERE = tuple(keys(words.LOOKS_BACK_ENDINGS)), phrases(words.WHO_WAS_THERE)
 _AFTERWARDS, _ANNOUNCES = phrases(words.AFTERWARDS), phrases(words.ANNOUNCES)
 _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
@@ -340,8 +341,8 @@ def _month_named(text: str) -> date | None:
 
 
 def _event(page: PageFacts, path: _Path) -> Found | None:
-    """A page in a section of events, or one that is called an event and names its day. Reports and minutes of one, posts
-    that were written on that day or later, and what other texts link to stay articles."""
+    """A page in a section of events, or one that is called an event and names its day. Reports and minutes of one,
+    posts that were written on that day or later, and what other texts link to stay articles."""
     if page.links_in >= LINKED or page.words is None or page.words > EVENT_WORDS or not page.text:
         return None
     title = f"{page.title} {page.h1}"
@@ -368,7 +369,9 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
 
 def _looks_back(named: list[str], url: str) -> bool:
     """Whether a page's name, or the folder it is in, says that it reports on an event: “Minutes of ...”, /minutes/."""
-    above = plain(unquote(url.partition("://")[2].rpartition("/")[0].partition("/")[2])).split()
+    above = plain(unquote(url.partition("://")[2].rstrip("/").rpartition("/")[0].partition("/")[2])).split()
+    if not _LOOKS_BACK_FOLDERS.isdisjoint(above):
+        return True
     return any(word in _LOOKS_BACK or word.endswith(_LOOKS_BACK_ENDINGS) for word in (*named, *above))
 
 

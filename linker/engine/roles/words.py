@@ -102,19 +102,24 @@ conferencia, reunión, seminario, convegno, incontro, fiera, bijeenkomst, congre
 """
 # Of an event that is written about, not announced.
 LOOKS_BACK = """
-recap, recaps, report, reports, summary, summaries, minutes, recording, recordings, transcript, transcripts, slides,
-lessons, takeaways, retrospective, review, wrap, notes, protokoll, protokolle, niederschrift, rückblick, nachlese, bericht,
-berichte, nachbericht, aufzeichnung, zusammenfassung, compte, comptes, rendu, rendus, verbal, verbaux, bilan, retour,
-resumen, crónica, acta, actas, verbale, verbali, riassunto, resoconto, resoconti, notulen, verslag, verslagen, terugblik,
-samenvatting, log
+recap, report, summary, minutes, recording, transcript, slides, lessons, takeaways, retrospective, review, wrap, notes,
+protokoll, niederschrift, rückblick, nachlese, bericht, nachbericht, aufzeichnung, zusammenfassung, compte, rendu,
+verbal, bilan, retour, resumen, crónica, acta, verbale, riassunto, resoconto, notulen, verslag, terugblik, samenvatting,
+log
+"""
+# The same of several, in the name of a folder: in a title they may be what an event is about.
+LOOKS_BACK_FOLDERS = """
+recaps, reports, summaries, recordings, transcripts, protokolle, niederschriften, berichte, aufzeichnungen, comptes,
+rendus, verbaux, actas, verbali, resoconti, verslagen
 """
 # What such words end with where a language writes several as one: Sitzungsprotokoll, Tagungsbericht, vergaderverslag.
 LOOKS_BACK_ENDINGS = "protokoll, protokolle, niederschrift, bericht, berichte, rückblick, verslag, verslagen"
 # With what minutes of a meeting begin, alone on a line or before a colon: who was there.
 WHO_WAS_THERE = """
 attendees, in attendance, present, members present, also present, apologies, absent, minutes taken by, note taker,
-anwesend, anwesende, abwesend, entschuldigt, protokollführung, protokollant, protokollführer, présents, étaient présents,
-absents, excusés, secrétaire de séance, asistentes, ausentes, presenti, assenti, aanwezig, afwezig, notulist
+anwesend, anwesende, abwesend, entschuldigt, protokollführung, protokollant, protokollführer, présents,
+étaient présents, absents, excusés, secrétaire de séance, asistentes, ausentes, presenti, assenti, aanwezig, afwezig,
+notulist
 """
 # A text that announces a table, a listing or a form, which the crawl did not take for text.
 ANNOUNCES = """

@@ -183,6 +183,7 @@ ANNOUNCED = {"text": "Join us to learn how to pitch a tent.", "words": 100}
         ("/blog/london", "Tent workshop in London, 19 October 2015", ANNOUNCED, date(2015, 10, 19)),
         # written about, recorded, or chosen by other pages: it has something to say still
         ("/event/2021/04/14/plain", "Recap: plain language", ANNOUNCED, None),
+        ("/event/2021/04/14/reading-reports/", "Reading reports", ANNOUNCED, date(2021, 4, 14)),  # what it is about
         # minutes tell what was said, whatever calls them so
         ("/board/2021-05-03", "Minutes of the board meeting, 3 May 2021", {"text": "We met.", "words": 90}, None),
         ("/minutes/may", "Board meeting, 3 May 2021", {"text": "We met.", "words": 90}, None),
