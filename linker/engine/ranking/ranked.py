@@ -105,7 +105,8 @@ class Ranked:
         phrase = int(self.pairs.phrase[place])
         text = self.index.phrase_text[phrase].strip() if phrase >= 0 else ""
         values = dict(zip(REASONS, self.pairs.features[place].tolist(), strict=True))
-        return why(values, text, int(self.pairs.found[place]))
+        language = self.index.site.languages[int(self.source[place])]
+        return why(values, text, int(self.pairs.found[place]), language)
 
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
         """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from linker.engine.candidates.registry import bit_of
 from linker.engine.messages import gettext_noop
 from linker.engine.sayings import NUMBER, Saying, part_of
+from linker.engine.text.generic import is_generic, only_points
 
 # The features that reasons are made of.
 REASONS: tuple[str, ...] = (
@@ -70,12 +71,16 @@ def phrase_in(sentence: str) -> str:
     return found[1] if found else ""
 
 
-def why(features: Mapping[str, float], phrase: str = "", found: int = 0) -> Why:
+def why(features: Mapping[str, float], phrase: str = "", found: int = 0, language: str = "") -> Why:
     """The strongest reasons for a pair, at most MOST joined into one sentence.
 
     `features` by the names of REASONS; `phrase` is what the text mentions, `found` the bits
-    of the generators. Reasons come in the order of how sure a sign of a link they are.
+    of the generators. Reasons come in the order of how sure a sign of a link they are. Words that would fit a link to
+    any page in the donor's `language` ("Examples", "read more") are none.
     """
+    has_words = bool(phrase)
+    if is_generic(phrase, language) or only_points(phrase, language):
+        phrase = ""
     reasons: list[tuple[float, str, tuple[str, ...]]] = []
 
     def add(strength: float, text: str, *numbers: str) -> None:
@@ -107,7 +112,7 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0) -> Why:
         add(0.4 + value["category_links"], OF_CATEGORY.text, "category_links")
     if value.get("cosine", 0) > 0.3:
         add(value["cosine"], ALIKE.said(cosine=f"{value['cosine']:.2f}"), "cosine")
-    if value.get("title_in_text", 0) > 0.6 and not phrase:
+    if value.get("title_in_text", 0) > 0.6 and not has_words:
         add(0.6, TITLE_IN_TEXT.text, "title_in_text")
     if not reasons:
         category = found & bit_of("category")
