@@ -11,7 +11,7 @@ from ingest.sources.reading.decode import decode
 from ingest.sources.reading.document import flatten, parse
 from ingest.sources.reading.head import Head, plain
 from ingest.sources.reading.main_text import find_main_text
-from ingest.sources.reading.outline import outline
+from ingest.sources.reading.outline import HEADINGS, outline
 from ingest.sources.reading.page_links import page_links
 from ingest.sources.reading.scripts import json_ld, needs_browser
 from ingest.sources.reading.text_writer import write
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_LANGUAGE = 35
 MAX_H1S = 50  # that are looked at
 _WORD = re.compile(r"[^\W_]+")
+_SEPARATORS = re.compile(r"\s+[|–—·•»:-]+\s+")
 
 
 def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None, *, content_type: str = "") -> ReadPage:
@@ -59,13 +60,22 @@ def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None,
 
 def _h1(document: Document, title: str) -> str:
     """The H1; of several the first of whose words more than half stand in the title. Where there is none, each names a
-    section and not the page, whose name is its title."""
-    read = (plain(document.text_below(place)) for place, name in enumerate(document.names) if name == "h1")
-    found = [h1 for h1 in islice(read, MAX_H1S) if h1]
+    section and not the page, whose name is its title. So does one without any word of the title, below another heading
+    that says what the title does."""
+    read = ((place, plain(document.text_below(place))) for place, name in enumerate(document.names) if name == "h1")
+    found = [(place, h1) for place, h1 in islice(read, MAX_H1S) if h1]
     titled = _words(title)
-    if len(found) < 2 or not titled:
-        return next(iter(found), "")
-    return next((h1 for h1 in found if 2 * len(_words(h1) & titled) > len(_words(h1))), "")
+    if len(found) > 1 and titled:
+        return next((h1 for _, h1 in found if 2 * len(_words(h1) & titled) > len(_words(h1))), "")
+    place, h1 = next(iter(found), (0, ""))
+    return "" if titled.isdisjoint(_words(h1)) and _titled_above(document, place, title) else h1
+
+
+def _titled_above(document: Document, place: int, title: str) -> bool:
+    """Whether a heading before a place says what the longest part of a title does, which is not the site's name."""
+    named = _words(max(_SEPARATORS.split(title), key=len))
+    headings = (_words(document.text_below(at)) for at, name in enumerate(document.names[:place]) if name in HEADINGS)
+    return any(2 * len(words & named) > max(len(words), len(named)) for words in islice(headings, MAX_H1S))
 
 
 def _words(text: str) -> set[str]:

@@ -91,6 +91,17 @@ def test_first_headings_of_sections_do_not_name_a_page():
     assert h1_of("", "The people", "What comes next") == "The people"
 
 
+def test_a_heading_of_a_section_below_the_title_does_not_name_a_page():
+    def h1_of(title: str, heading: str, h1: str) -> str:
+        said = "<p>It is said here at some length, as sections say it.</p>"
+        return read_page(f"<title>{title}</title><h2>{heading}</h2><main>{said}<h1>{h1}</h1>{said}</main>", URL).h1
+
+    assert h1_of("Kettles turn three | Kettle News", "Kettles turn three", "The people") == ""
+    assert h1_of("Kettles turn three | Kettle News", "Kettle News", "The people") == "The people"
+    assert h1_of("Kettles turn three | Kettle News", "Kettles turn three", "Three people") == "Three people"
+    assert h1_of("", "Kettles turn three", "The people") == "The people"
+
+
 def test_the_head_is_read():
     page, head = read_page(PAGE, URL), read_head(PAGE.encode(), URL)
     assert (page.title, page.h1, page.description, page.language) == (
