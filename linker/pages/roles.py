@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,18 +14,20 @@ from django.db.models import Count
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
+from linker.engine.roles.ordinary import is_ordinary
 from linker.engine.roles.policy import LABELS, PageRole, RoleLinks, role_links
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import LIST_LINK, TEXT_LINK
 from linker.models.page import ENDLESS_CALENDAR
 from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
+from linker.pages.below import Below
 from linker.pages.list_links import BY_ROLE, settle_list_links
 from linker.pages.report import RolesReport
 from linker.runs import lifecycle
 from linker.runs.lifecycle import no_progress
-from linker.storage.copy import copy_rows_in
-from linker.storage.cursors import stream
+from linker.storage.copy import copy_in, copy_rows_in
+from linker.storage.cursors import batches, stream
 from linker.storage.locks import lock_pages, lock_project
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from django.db.models import Q
-    from numpy.typing import NDArray
 
     from linker.models import Run
     from linker.pages.list_links import ListLinks
@@ -88,8 +88,8 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     count as such from then on, see linker.pages.list_links.
 
     Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction that
-    holds `lock_pages`; it holds the project against other changes of roles. In memory are eight bytes for each page and
-    each part of its address.
+    holds `lock_pages`; it holds the project against other changes of roles. In memory are some bytes for each page, and
+    eight for each part of its address.
     """
     return find_roles_and_lists(project, progress)[0]
 
@@ -104,16 +104,20 @@ def find_roles_and_lists(
     in_menus = _count_links(project, pages)
     menus_tell = in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages)
     site = _site(project, texts_tell=texts_tell, menus_tell=menus_tell)
-    below, in_categories = _Below(project), _pages_of_categories(project)
-    by_rule = _by_rule(project)
-    rows = stream("roles", _FACTS, {"project": project.pk, "read": READ, "calendar": ENDLESS_CALENDAR}, AT_A_TIME)
+    in_categories, by_rule = _pages_of_categories(project), _by_rule(project)
+
+    def speaks_for_none(url: str, category: int) -> bool:
+        return category not in in_categories and not by_rule(url) and is_ordinary(url, site)
+
+    below, looked_at = _look_at_addresses(project, speaks_for_none, most_menus=int(IN_MENUS * pages))
+    rows = stream("roles", _FACTS, {"read": READ, "calendar": ENDLESS_CALENDAR}, AT_A_TIME)
 
     def decide(some: list[tuple[Any, ...]]) -> Iterator[_Role]:
         for row, pages_below in zip(some, below.of([row[5] for row in some]), strict=True):
             found = find_role(_facts(row, pages_below, in_categories, pages), site)
             yield _Role(found.role.value, found.why[:300], found.day, by_rule(row[5]))
 
-    changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
+    changed = _write(rows, decide, lambda done: progress(done, looked_at, "Finding page roles"))
     settled = settle_list_links(project, seen_at=seen_at)
     roles = _by_role(project, LINKABLE)
     _note_shop(project, roles)
@@ -186,16 +190,48 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
 
 # ---------------------------------------------------------------------------------------------------------- reading
 
-_FACTS = f"""
+_FACTS = """
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
     left(p.body, %(read)s),
     octet_length(p.body), p.word_count, p.outlinks + coalesce(l.named + l.gives, 0), p.inlinks + coalesce(l.gets, 0),
     coalesce(l.said, 0), coalesce(l.menus, 0), coalesce(l.named, 0),
     coalesce(p.category_id, 0), NOT p.indexable AND p.indexability_status = %(calendar)s
+FROM role_look JOIN linker_page p ON p.id = role_look.page LEFT JOIN role_links l ON l.page = p.id
+"""
+# `is_bare`: an article until now that its address alone could make anything else, and pages below it.
+_ADDRESSES = f"""
+SELECT p.id, p.url, coalesce(p.category_id, 0), p.body = '' AND p.indexability_status <> %(calendar)s
+    AND coalesce(l.named, 0) = 0 AND coalesce(l.menus, 0) < %(most_menus)s
+    AND (p.role, p.role_why, p.role_by_rule) = ('article', '', '') AND p.event_day IS NULL AS is_bare
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
 WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
 """  # in no order: by ids, PostgreSQL would read the pages of all other projects on the way
 _MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
+
+
+def _look_at_addresses(
+    project: Project, speaks_for_none: Callable[[str, int], bool], *, most_menus: int
+) -> tuple[Below, int]:
+    """Counts the pages below each address, and makes the table `role_look` of the pages that more has to be known of:
+    all but bare ones whose address and category speak for no role, which stay articles. Returns how many it has."""
+    below, look, bare, addresses = Below(), array("q"), array("q"), array("q")
+    params = {"project": project.pk, "calendar": ENDLESS_CALENDAR, "most_menus": most_menus}
+    for some in batches(stream("addresses", _ADDRESSES, params, AT_A_TIME), AT_A_TIME):
+        for (page, url, category, is_bare), address in zip(some, below.add(row[1] for row in some), strict=True):
+            if is_bare and speaks_for_none(url, category):
+                bare.append(page)
+                addresses.append(address)
+            else:
+                look.append(page)
+    below.count()
+    has_pages_below = below.of_hashes(np.array(addresses, dtype=np.int64)) > 0
+    pages = np.concatenate([np.array(look, dtype=np.int64), np.array(bare, dtype=np.int64)[has_pages_below]])
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS role_look")
+        cursor.execute("CREATE TEMP TABLE role_look (page bigint) ON COMMIT DROP")
+        copy_in("role_look", [("page", ">i8", pages)])
+        cursor.execute("ANALYZE role_look")
+    return below, len(pages)
 
 
 def _count_texts(project: Project) -> tuple[int, bool]:
@@ -301,43 +337,6 @@ def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int
         is_of_calendar=is_of_calendar,
         below=max(below, in_categories[category].get(plain(h1 or title), 0) if category in in_categories else below),
     )
-
-
-def _trunk(url: str) -> str:
-    """An address without its scheme, query and slash at the end."""
-    if "?" in url or "#" in url:
-        url = url.partition("?")[0].partition("#")[0]
-    return url.partition("://")[2].rstrip("/")
-
-
-class _Below:
-    """How many pages lie below an address: eight bytes for each part of each address."""
-
-    def __init__(self, project: Project) -> None:
-        parents = array("q")
-        query = f"SELECT url FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}"
-        for (url,) in stream("addresses", query, [project.pk]):
-            parents.extend(_all_above(_trunk(url).rpartition("/")[0]))
-        self.known: NDArray[np.int64]
-        self.known, self.pages = np.unique(np.array(parents, dtype=np.int64), return_counts=True)
-
-    def of(self, urls: Sequence[str]) -> list[int]:
-        """The pages below each of these addresses."""
-        if not len(self.known):
-            return [0] * len(urls)
-        keys = np.array([hash(_trunk(url)) for url in urls], dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.known, keys), len(self.known) - 1)
-        return np.where(self.known[places] == keys, self.pages[places], 0).tolist()
-
-
-@lru_cache(maxsize=2**14)
-def _all_above(trunk: str) -> tuple[int, ...]:
-    """The hashes of an address and of all above it, without the host."""
-    hashes = []
-    while "/" in trunk:
-        hashes.append(hash(trunk))
-        trunk = trunk.rpartition("/")[0]
-    return tuple(hashes)
 
 
 _PagesIn = dict[int, dict[str, int]]

@@ -14,6 +14,7 @@ from linker.explain.page_role import role_in_words
 from linker.matching.eligibility import eligible_pages, ineligible_pages
 from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, Project, RoleRule, Run, RunKind
+from linker.models.page import ENDLESS_CALENDAR
 from linker.pages.roles import apply_role_rules, find_roles, links_by_role, run_find_roles
 from linker.projects.policies.roles import add_role_rule, remove_role_rule, set_page_role, set_role_links
 from linker.runs import lifecycle
@@ -58,6 +59,35 @@ def test_roles_are_found_in_the_pages_of_a_project(project):
     }
     listing.refresh_from_db()
     assert listing.role_why == "8 pages lie below it and it says little itself"
+
+
+def test_pages_without_a_text_are_known_by_address_menus_and_pages_below(project):
+    paths = ("/tents/red", "/tents/blue", "/tag/red", "/imprint", "/guides", "/node/1", "/calendar/2031")
+    made = {path: page(project, path, body="", title=path) for path in paths}
+    Page.objects.filter(pk=made["/calendar/2031"].pk).update(
+        indexable=False, indexability_status=ENDLESS_CALENDAR, role="hub", role_why="so it was"
+    )
+    Page.objects.filter(pk=made["/tents/blue"].pk).update(role="hub", role_why="so it was")
+    Page.objects.filter(pk=made["/node/1"].pk).update(title="Contact")
+    for number in range(8):
+        page(project, f"/guides/{number}", body="", title="Guide", word_count=20)
+    Page.objects.filter(pk=made["/guides"].pk).update(word_count=20)
+    for source in list(made.values())[:-2]:
+        make_link(source, made["/node/1"], "", Block.FOOTER)
+    expected = {
+        "/tents/red": "article",
+        "/tents/blue": "article",
+        "/tag/red": "hub",
+        "/imprint": "utility",
+        "/guides": "hub",
+        "/node/1": "utility",
+        "/calendar/2031": "utility",
+        **{f"/guides/{number}": "article" for number in range(8)},
+    }
+    assert found(project) == expected
+    assert find_roles(project)["roles_changed"] == 0
+    RoleRule.objects.create(project=project, pattern="/tents/red", role="utility")
+    assert found(project) == expected | {"/tents/red": "utility"}
 
 
 def test_a_page_that_every_footer_links_to_is_known_by_its_name_alone(project):
