@@ -12,6 +12,7 @@ from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
 from linker.engine.anchors.doubts import OF_DONOR, SAID_ONCE, dated_posts, name_donor, said_once
+from linker.engine.anchors.edges import without_edges
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
 from linker.engine.anchors.occurrences import at_best_place
 from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
@@ -153,7 +154,8 @@ class _Wordings:
             return None
         features = self._features[place]
         source = "anchor" if features[_LINKS] > 0 else _SOURCES[int(features[_NAMED])]
-        return AnchorChoice(body.text[span[0] : span[1]], source, float(self._likely[place]), *span)
+        first, last = without_edges(body.text, *span)
+        return AnchorChoice(body.text[first:last], source, float(self._likely[place]), first, last)
 
 
 def _best(

@@ -26,9 +26,10 @@ def cut_out(
 ) -> NDArray[np.bool_]:
     """Whether spans are cut out of something longer, bool [m]; `target` int64 [m].
 
-    They open a bracket or a quotation that they do not close, or the other way round; begin or end within a word with
-    a dot, a hyphen or a slash (".NET", "Node.js"); leave out the number that a name goes on with and their target's
-    title does not have ("Lintel 8.10" of "Lintel 8.10 Alpha 5"); or are one half of a term of a Romance language.
+    They open a bracket or a quotation that they do not close, or the other way round (also of two: `a" and "b`); begin
+    or end within a word with a dot, a hyphen or a slash (".NET", "Node.js"); leave out the number that a name goes on
+    with and their target's title does not have ("Lintel 8.10" of "Lintel 8.10 Alpha 5"); or are one half of a term of a
+    Romance language.
     """
     cut = _open_ended(texts, found) | ~texts.begins[found.first] | ~texts.ends[found.last - 1]
     return np.asarray(cut | _before_number(finder, texts, target, found) | _half_term(finder, texts, found))
@@ -42,7 +43,14 @@ def _open_ended(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool
     lowest = np.zeros(len(found.first), dtype=np.int64)
     np.minimum.at(lowest, row, opened[token + 1] - opened[found.first[row]])
     unbalanced = (opened[found.last] != opened[found.first]) | (lowest < 0)
-    return np.asarray(unbalanced | ((quotes[found.last] - quotes[found.first]) % 2 > 0))
+    unbalanced |= (quotes[found.last] - quotes[found.first]) % 2 > 0
+    # The first quotation mark closes what began before: `a" and "b`.
+    count = len(texts.words)
+    place = np.where(texts.is_double_quote, np.arange(count), count)
+    quote = np.append(np.minimum.accumulate(place[::-1])[::-1], count)[found.first]
+    within = quote < found.last
+    unbalanced[within] |= texts.closes_quotation[quote[within]]
+    return np.asarray(unbalanced)
 
 
 def _before_number(

@@ -70,7 +70,7 @@ class TokenizedTexts:
     `rows`: the page's place among those read; `line_first`, `line_last`, `clause_first`, `clause_last`: tokens of the
     line and of the clause that hold the token, the last one excluded; `begins`, `ends`: whether a link may begin or end
     with it; `start`, `stop`: its place in the folded text, in characters; `capital`: whether it begins in upper case;
-    `is_number`: whether it has a digit; `is_break`: a line break.
+    `is_number`: whether it has a digit; `is_break`: a line break; `closes_quotation`: a quotation mark behind a word.
     """
 
     def __init__(self, reader: SpanReader, pages: NDArray[np.int64]) -> None:
@@ -135,6 +135,8 @@ class TokenizedTexts:
         self.brackets = opening.astype(np.int8) - closing.astype(np.int8)
         self.quote = quote
         self.is_double_quote = self.words == self._double_quote
+        after_word = np.concatenate([[False], (self.is_word & ~self.is_number)[:-1]])  # "5" is a length
+        self.closes_quotation = self.is_double_quote & glued & (after_word | np.isin(before, (_STOP, _COMMA)))
 
     def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The word before and the word after each token, 0 at a line break and at the ends of a text; int32 [tokens]

@@ -36,6 +36,8 @@ def is_cut(body: str, words: str, title: str = "Page", language: str = "en") -> 
         ("It came (with Lintel 1.31) as Edition 2018 of all.", "1.31) as Edition 2018"),
         ("See the mill agreements (paper) first.", "mill agreements (paper"),
         ('He called it "the wheel of luck" then.', '"the wheel'),
+        ('He called it "the wheel" and "the dam" then.', 'wheel" and "the dam'),
+        ("He read “the wheel,” and “the dam” then.", "wheel,” and “the dam"),
         ("It was written in Wheel.js and runs.", "Wheel"),
         ("We use .WHEEL open source here.", "WHEEL open source"),
         ("Packages for Lintel 8.10 Red Fox Alpha 5 are here.", "Lintel 8.10 Red Fox"),
@@ -54,6 +56,9 @@ def test_a_bracket_a_dotted_name_and_a_name_with_a_number_stay_whole(body: str, 
         ("Packages for Lintel 8.10 Red Fox are here.", "Lintel 8.10 Red Fox"),
         ("We met in Oakmill in 12 rooms.", "Oakmill"),
         ("The wheel’s end, and the dam.", "the dam"),
+        ('He called it "the wheel" and "the dam" then.', '"the wheel" and "the dam"'),
+        ('He called it "the wheel" and more.', 'called it "the wheel"'),
+        ('A 7" wheel and a 5" dam.', '7" wheel and a 5" dam'),
     ],
 )
 def test_what_is_whole_is_not_cut(body: str, words: str) -> None:
@@ -99,3 +104,11 @@ def test_a_bracket_is_offered_whole_or_not_at_all() -> None:
     body = "Read the mill agreements (on paper) and sign."
     found = offered(evidence_of(["Diary", *OTHERS, "Mill agreements"], [body, *[""] * 7]), 0, 7)
     assert all(words.count("(") == words.count(")") for words in found)
+
+
+@pytest.mark.parametrize("said", ['"Mill agreements."', "“Mill agreements,”", "‘Mill agreements’"])
+def test_words_are_offered_without_the_quotation_marks_around_them(said: str) -> None:
+    evidence = evidence_of(["Diary", *OTHERS, "Mill agreements"], [f"All of us have read {said}", *[""] * 7])
+    found = offered(evidence, 0, 7)
+    assert "Mill agreements" in found
+    assert not any(words[0] in '“‘"' for words in found)
