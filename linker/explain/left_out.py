@@ -328,9 +328,9 @@ def _wanted(pair: RunPair) -> str:
 
 
 def _read_by(pair: RunPair) -> ReadBy | None:
-    """Whose bounds the run read the pair by; None for the project's."""
+    """Whose bounds the run read the pair by, were there words for it; None for the project's."""
     basis = MatchReport.from_json(pair.run.report).basis or Basis.COSINE
-    return read_by(pair.context.project, basis, [(pair.donor.pk, pair.acceptor.pk)])[0]
+    return read_by(pair.context.project, basis, [(pair.donor.pk, pair.acceptor.pk)], [True])[0]
 
 
 def _lowest(edges: QuerySet[CandidateEdge], cap: int) -> dict[str, str]:

@@ -13,7 +13,7 @@ from linker.matching.pair_lookup import PairLookup
 from linker.matching.pair_rules import pair_rules
 from linker.matching.replacing import plan
 from linker.matching.room import Room, rooms_of
-from linker.matching.run_tiers import RunTiers
+from linker.matching.run_tiers import RunTiers, expects_words
 from linker.models import Basis
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import sql
@@ -139,7 +139,8 @@ def _wanted(
         best = np.sort(np.partition(rows["score"], len(rows) - links)[len(rows) - links :])
         quantile = np.searchsorted(best, quantile, side="right") / links
     is_shown = np.array([False, *(not tier.held for tier in tiers.tiers)])
-    wanted[wanted] = is_shown[tiers.places(tiers.values(found, quantile), tiers.cohorts(found)) + 1]
+    cohorts = tiers.cohorts(found, expects_words(found))
+    wanted[wanted] = is_shown[tiers.places(tiers.values(found, quantile), cohorts) + 1]
     return wanted
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linker.engine import worth
-from linker.matching.run_tiers import RunTiers
+from linker.matching.run_tiers import RunTiers, expects_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,7 @@ def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> C
     others = allocated.staying.score if allocated.staying is not None else np.empty(0)
     quantile = _quantiles(chosen["score"], others)
     tiers = RunTiers(project, chosen["probability"])
-    value, cohort = tiers.values(chosen, quantile), tiers.cohorts(chosen)
+    value, cohort = tiers.values(chosen, quantile), tiers.cohorts(chosen, expects_words(chosen))
     chose_first = np.zeros(len(rows), dtype=np.bool_)
     chose_first[allocation.for_need] = True
     return ChosenPairs(

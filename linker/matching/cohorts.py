@@ -1,7 +1,8 @@
 """Which bounds read a suggestion: those of a cohort that it is in, or the project's.
 
 The one home of that rule. Of the categories around the source's that have bounds of their own, the nearest counts;
-where none has, the role in force of the target. A source's category and not a target's, since a link stands on its
+where none has, the role in force of the target; where that has none, whether the link has words in the text. A
+source's category and not a target's, since a link stands on its
 donor's page, by whose section the queue and the roll-out go as well; a target's role and not a source's, since it is
 the acceptor that a hub or a product is to its visitors.
 """
@@ -39,18 +40,19 @@ class OwnBounds:
     category: int | None
     role: str
     bounds: Mapping[int, float] = field(default_factory=dict)
+    wordless: bool = False
 
 
 def cohorts_of(project: Project, basis: str | None = None) -> list[OwnBounds]:
     """The cohorts of a project as they are, of all bases or of one. Two queries, or one where there is none."""
     found = Cohort.objects.filter(project=project, **({} if basis is None else {"basis": basis})).order_by("pk")
-    rows = list(found.values_list("pk", "basis", "category", "role"))
+    rows = list(found.values_list("pk", "basis", "category", "role", "wordless"))
     bounds: dict[int, dict[int, float]] = {pk: {} for pk, *_ in rows}
     if rows:
         of_cohorts = CohortBound.objects.filter(cohort__in=list(bounds))
         for cohort, tier, bound in of_cohorts.values_list("cohort", "tier", "lower_bound"):
             bounds[cohort][tier] = bound
-    return [OwnBounds(*row, bounds[row[0]]) for row in rows]
+    return [OwnBounds(*named, bounds[named[0]], wordless) for *named, wordless in rows]
 
 
 def saved_cohort(project: Project, pk: int) -> OwnBounds | None:
@@ -86,17 +88,18 @@ class StagedCohorts:
     """Temporary tables that say for each category and role which cohort reads it, and SQL that asks them.
 
     `joins`: to be written after what has the alias `source` of a page, the column `target` with a page's id, and the
-    SQL `basis`; `cohort`: the id of the cohort, OF_PROJECT where the project's bounds count.
+    SQL `basis` and `has_words`; `cohort`: the id of the cohort, OF_PROJECT where the project's bounds count.
     """
 
     name: str
     has_roles: bool
 
-    def joins(self, source: str, target: str, basis: str) -> str:
+    def joins(self, source: str, target: str, basis: str, has_words: str) -> str:
         name = self.name
         joins = (
             f"LEFT JOIN {name}_sections {name}_s ON {name}_s.section = {source}.category_id "
             f"AND {name}_s.basis = {basis} "
+            f"LEFT JOIN {name}_wordless {name}_w ON NOT ({has_words}) AND {name}_w.basis = {basis} "
         )
         if not self.has_roles:
             return joins
@@ -109,21 +112,26 @@ class StagedCohorts:
     @property
     def cohort(self) -> str:
         by_role = f"{self.name}_r.cohort, " if self.has_roles else ""
-        return f"coalesce({self.name}_s.cohort, {by_role}{OF_PROJECT})"
+        return f"coalesce({self.name}_s.cohort, {by_role}{self.name}_w.cohort, {OF_PROJECT})"
 
     def reads(self, cohort: OwnBounds) -> str:
         """SQL: whether the cohort reads it, in a form that lets the planner begin with the cohort's pages."""
         if cohort.category is not None:
             return f"{self.name}_s.cohort = {int(cohort.id)}"
+        if cohort.wordless:
+            no_role = f" AND {self.name}_r.cohort IS NULL" if self.has_roles else ""
+            return f"{self.name}_w.cohort = {int(cohort.id)} AND {self.name}_s.cohort IS NULL{no_role}"
         return f"{self.name}_r.cohort = {int(cohort.id)} AND {self.name}_s.cohort IS NULL"
 
 
 def stage_cohorts(cursor: Any, name: str, project: Project, cohorts: Sequence[OwnBounds]) -> StagedCohorts:
     """Makes the tables, until the transaction ends."""
-    roles = [(one.role, one.basis, one.id) for one in cohorts if one.category is None]
+    roles = [(one.role, one.basis, one.id) for one in cohorts if one.role]
+    wordless = [(True, one.basis, one.id) for one in cohorts if one.wordless]
     for part, key, rows in (
         ("sections", "section bigint", sections_read(project, cohorts)),
         ("roles", "role text", roles),
+        ("wordless", "wordless boolean", wordless),
     ):
         table = f"{name}_{part}"
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
@@ -158,15 +166,18 @@ class CohortsOfPairs:
         self.project, self.ids = project, [one.id for one in cohorts]
         self._places = {OF_PROJECT: 0} | {one.id: place for place, one in enumerate(cohorts, 1)}
         self._sections = {section: self._places[cohort] for section, _, cohort in sections_read(project, cohorts)}
-        self._roles = {one.role: self._places[one.id] for one in cohorts if one.category is None}
+        self._roles = {one.role: self._places[one.id] for one in cohorts if one.role}
+        self.wordless = next((self._places[one.id] for one in cohorts if one.wordless), 0)
 
-    def places(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
+    def places(
+        self, source: NDArray[np.int64], target: NDArray[np.int64], has_words: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
         """Of pairs [n] of pages: 0 where the project's bounds read it, else 1 and more, in the order of the cohorts."""
-        found = np.zeros(len(source), dtype=np.int64)
+        found = by_words = np.where(has_words, 0, self.wordless)
         if self._roles:
             names = list(self._roles)
             known = _pages("coalesce(array_position(%s::text[], role_in_force), 0)::bigint", [names], target)
-            found = np.array([0, *self._roles.values()], dtype=np.int64)[known]
+            found = np.where(known > 0, np.array([0, *self._roles.values()], dtype=np.int64)[known], by_words)
         if self._sections:
             ids = np.array(sorted(self._sections), dtype=np.int64)
             of_section = np.array([self._sections[section] for section in ids.tolist()], dtype=np.int64)
@@ -200,14 +211,16 @@ class ReadBy:
     bounds: Mapping[int, float]
 
 
-def read_by(project: Project, basis: str, pairs: Sequence[tuple[int, int]]) -> list[ReadBy | None]:
-    """The cohort of that basis that reads each pair of pages; None where the project's bounds do. Five queries at most,
-    and one where no cohort is."""
+def read_by(
+    project: Project, basis: str, pairs: Sequence[tuple[int, int]], has_words: Sequence[bool]
+) -> list[ReadBy | None]:
+    """The cohort of that basis that reads each pair of pages, with words in the text or without; None where the
+    project's bounds do. Five queries at most, and one where no cohort is."""
     cohorts = cohorts_of(project, basis)
     if not (cohorts and pairs):
         return [None] * len(pairs)
     source, target = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
-    places = CohortsOfPairs(project, cohorts).places(source, target).tolist()
+    places = CohortsOfPairs(project, cohorts).places(source, target, np.array(has_words)).tolist()
     names = Cohort.objects.filter(pk__in=[cohorts[place - 1].id for place in set(places) if place])
     known = {one.pk: one for one in names.select_related("category")}
     return [ReadBy(known[cohorts[place - 1].id], cohorts[place - 1].bounds) if place else None for place in places]
@@ -225,6 +238,7 @@ def readers(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, ReadB
             if holds(UNDECIDED, edge) and (has_probability is None or (edge.probability is not None) == has_probability)
         ]
         if some:
-            by = read_by(project, basis, [(edge.source_id, edge.target_id) for edge in some])
+            pairs = [(edge.source_id, edge.target_id) for edge in some]
+            by = read_by(project, basis, pairs, [edge.span_start is not None for edge in some])
             found |= {edge.pk: one for edge, one in zip(some, by, strict=True) if one is not None}
     return found

@@ -178,7 +178,7 @@ class _Answers:
         self.run, self.project, self.known, self.ranked_by = run, run.project, known, ranked_by
         self.scores, self.tiers, self.needs = scores, tiers, needs
         rows = known.rows
-        self.cohorts = tiers.cohorts(rows).tolist()
+        self.cohorts = tiers.cohorts(rows, np.ones(len(rows), dtype=np.bool_)).tolist()
         self.pairs = list(zip(rows["source"].tolist(), rows["target"].tolist(), strict=True))
         self.texts = _texts(self.project, [source for source, _ in self.pairs])
         self.words = linked_words(self.project, self.pairs, self.texts)
@@ -287,6 +287,7 @@ def retier_known(project: Project) -> None:
         return
     tiers = RunTiers(project, np.array([answer.probability for answer in answers], dtype=np.float64))
     pairs = np.array([(answer.source_id, answer.target_id) for answer in answers], dtype=_PAIR)
-    for answer, cohort in zip(answers, tiers.cohorts(pairs).tolist(), strict=True):
+    cohorts = tiers.cohorts(pairs, np.ones(len(pairs), dtype=np.bool_))  # all are links in the text
+    for answer, cohort in zip(answers, cohorts.tolist(), strict=True):
         _read_tier(answer, tiers, cohort)
     KnownAnswer.objects.bulk_update(answers, ["tier", "placement", "rel"])

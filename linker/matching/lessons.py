@@ -285,7 +285,7 @@ def upcoming(
     value = (log_odds(rows["probability"].astype(np.float64)) - _moves(before, rows) - before.shift) / before.slope
     value = value * lesson.slope + lesson.shift + _moves(lesson, rows)
     tiers = RunTiers(project, rows["probability"].astype(np.float64))
-    places = tiers.places(1 / (1 + np.exp(-value)), tiers.cohorts(rows))
+    places = tiers.places(1 / (1 + np.exp(-value)), tiers.cohorts(rows, rows[Family.PLACE.value] == 1))
     is_held = np.array([*(tier.held for tier in tiers.tiers), True])
     return _by_kind(rows[rows["is_shown"]], share), _by_kind(rows[~is_held[places]], share)
 

@@ -69,15 +69,17 @@ class LinkMaker:
     def make(self, row: dict[str, Any], facts: PairFacts) -> NewLink | None:
         """The link of a row of FOUND whose donor was read; None where there is no place for it."""
         source, target, score = row["source"], row["target"], row["score"]
-        tier = self.tiers.tiers[facts.tier] if facts.tier >= 0 else None
+        tier, cohort = self._expected(row, facts)
         placed = self._placed(row, tier, facts.cohort)
         if (source, target) not in self.placer.human_anchors and not self.placer.names.may_say(target, placed.anchor):
             self._leave_out(row, Reason.WORDS_RULED_OUT, score)
             return None
         probability = _probability_as_placed(row, placed)
-        if probability < row["probability"] and self.reads_probability:
+        read_by = self.tiers.as_placed(facts.cohort, has_words=placed.span is not None)
+        if self.reads_probability and (probability < row["probability"] or read_by != cohort):
+            tier = self.tiers.read(probability, read_by)
+        if self.reads_probability and probability < row["probability"]:
             score = round(score * probability / row["probability"], 6)
-            tier = self.tiers.read(probability, facts.cohort)
         wanted = _wanted(tier)
         has_place = placed.span is not None
         planned = self.replacing.get((source, target))
@@ -101,6 +103,15 @@ class LinkMaker:
         self.placements["gap" if is_gap else placement] += 1
         return NewLink(placed, placement, tier, probability, score, is_gap)
 
+    def _expected(self, row: dict[str, Any], facts: PairFacts) -> tuple[Tier | None, int]:
+        """The tier of a pair before its words are known, and the cohort that reads it so: a pair whose words are not
+        sure enough for the text may be sure enough beside it."""
+        tier = self.tiers.tiers[facts.tier] if facts.tier >= 0 else None
+        beside = self.tiers.as_placed(facts.cohort, has_words=False)
+        if (tier is not None and not tier.held) or beside == facts.cohort:
+            return tier, facts.cohort
+        return self.tiers.read(min(row["probability"], row["beside"]), beside), beside
+
     def _leave_out(self, row: dict[str, Any], reason: Reason, score: float) -> None:
         self.unplaced.pairs[row["source"], row["target"]] = reason
         self.unplaced.score += score
@@ -108,7 +119,8 @@ class LinkMaker:
     def _placed(self, row: dict[str, Any], tier: Tier | None, cohort: int) -> Placed:
         source, beside = row["source"], row["beside"]
         # How well words have to fit for a link on them to be in a tier that places it in the text.
-        bound = self.inline_bounds[cohort] if self.reads_probability else 0.0
+        text_cohort = self.tiers.as_placed(cohort, has_words=True)
+        bound = self.inline_bounds[text_cohort] if self.reads_probability else 0.0
         least = bound / beside if bound and beside > 0 else 0.0
         planned = self.replacing.get((source, row["target"]))
         has_room = self.caps.has_room_in_text(source) if planned is None else planned.placement == "inline"

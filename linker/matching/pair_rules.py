@@ -95,7 +95,7 @@ def _fits_text(
     fits = np.ones(len(found), dtype=np.bool_)
     if tiers.basis != Basis.QUANTILE:  # which only the links of the whole run tell
         in_text = np.array([False, *(tier.placement == Placement.INLINE for tier in tiers.tiers)])
-        fits = in_text[tiers.places(tiers.values(found), tiers.cohorts(found)) + 1]
+        fits = in_text[tiers.places(tiers.values(found), tiers.cohorts(found, fits)) + 1]
     donors = np.unique(found["source"][fits])
     with_text = copy_out(
         "SELECT id FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors.tolist()], [("id", ">i8")]

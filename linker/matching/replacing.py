@@ -226,7 +226,7 @@ def _as_shown(project: Project, rows: NDArray[Any]) -> tuple[NDArray[np.bool_], 
     tiers = RunTiers(project, rows["probability"])
     if not len(rows) or tiers.basis == Basis.QUANTILE:
         return np.ones(len(rows), dtype=np.bool_), words
-    place = tiers.places(tiers.values(rows), tiers.cohorts(rows)) + 1
+    place = tiers.places(tiers.values(rows), tiers.cohorts(rows, words)) + 1
     is_shown = np.array([False, *(not tier.held for tier in tiers.tiers)])
     in_text = np.array([False, *(tier.placement == Placement.INLINE for tier in tiers.tiers)])
     return is_shown[place], in_text[place] & words

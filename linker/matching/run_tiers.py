@@ -45,9 +45,16 @@ class RunTiers:
         column = "probability" if self.basis == Basis.PROBABILITY else "similarity"
         return rows[column].astype(np.float64)
 
-    def cohorts(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """The cohort of each row [n], which has a `source` and a `target`."""
-        return self._of_pairs.places(rows["source"].astype(np.int64), rows["target"].astype(np.int64))
+    def cohorts(self, rows: NDArray[Any], has_words: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The cohort of each row [n], which has a `source` and a `target`. `has_words` [n]: it has words in the text,
+        or those are expected."""
+        return self._of_pairs.places(rows["source"].astype(np.int64), rows["target"].astype(np.int64), has_words)
+
+    def as_placed(self, cohort: int, *, has_words: bool) -> int:
+        """The cohort of a pair whose words are known by now; `cohort`: by those that were expected."""
+        if cohort not in (0, self._of_pairs.wordless):
+            return cohort
+        return 0 if has_words else self._of_pairs.wordless
 
     def places(self, values: NDArray[np.float64], cohorts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The place in `tiers` of the tier that each value [n] is read as, -1 below every tier."""
@@ -67,3 +74,10 @@ class RunTiers:
         """Of each cohort, where its lowest tier with that placement begins; 0.0 where it has none."""
         wanted = {place for place, tier in enumerate(self.tiers) if tier.placement == placement}
         return [min((bound for place, bound in one.items() if place in wanted), default=0.0) for one in self._bounds]
+
+
+def expects_words(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each row of FOUND [n] is as probable as it is on words of the text: beside it, it would be as probable as
+    it says of that."""
+    found: NDArray[np.bool_] = rows["probability"] != rows["beside"]
+    return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import connection, transaction
 
 from linker.matching.anchor_variety import STORED, reworded
-from linker.matching.cohorts import cohorts_of, stage_bounds, stage_cohorts
+from linker.matching.cohorts import OF_PROJECT, cohorts_of, stage_bounds, stage_cohorts
 from linker.matching.known_answers import retier_known
 from linker.matching.room import has_prose_sql, in_text_sql, of_edges_run, silent_roles
 from linker.matching.section_caps import section_caps_sql
@@ -72,6 +72,16 @@ _NEW_TIERS = (
     "LEFT JOIN {tiers} t ON t.id = CASE WHEN readings.asked THEN readings.tier ELSE e.tier_id END"
 )
 BELOW_EVERY_TIER = "below every tier"
+# The bounds of suggestions without words read those that have just lost theirs.
+_WITHOUT_WORDS = """
+UPDATE readings SET cohort = %(cohort)s, tier = t.id, rel = coalesce(t.rel, 'nofollow'),
+    wanted = coalesce(t.placement, 'related') = 'inline'
+FROM readings r JOIN reworded w ON w.edge = r.id AND w.start IS NULL LEFT JOIN LATERAL (
+    SELECT tier FROM bounds WHERE cohort = %(cohort)s AND basis = r.basis AND lower_bound <= r.value
+    ORDER BY lower_bound DESC LIMIT 1
+) b ON true LEFT JOIN {tiers} t ON t.id = b.tier
+WHERE readings.id = r.id AND r.cohort = %(project)s AND r.basis = 'probability'
+"""
 _REWORDED = ("edge", "source", "anchor", "origin", "others", "start", "stop", "sentence", "heading", "body_hash")
 # Those readings with their turns for a place in the text of their donor.
 _TURNS = """
@@ -168,9 +178,10 @@ def retier(
     ids = None if edge_ids is None else list(edge_ids)
     with transaction.atomic(), connection.cursor() as cursor:
         progress(0, 0, "Reading tiers")
-        _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts_of(project))
+        cohorts = cohorts_of(project)
+        _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts)
         progress(0, 0, "Choosing words")
-        _choose_other_words(cursor, project, ids, _STORED)
+        _choose_other_words(cursor, project, ids, _STORED, cohorts)
         _write(cursor, project, ids, progress)
         _mark_linked(cursor, project, ids)
         if ids is None:
@@ -221,12 +232,13 @@ def links_that_turn(
         columns = [column.attname for column in Tier._meta.concrete_fields]
         copy_rows_in(_ASKED, columns, ([getattr(tier, name) for name in columns] for tier in tiers))
         _read_tiers(cursor, project, None, _ASKED, basis, cohorts)
-        _choose_other_words(cursor, project, None, _ASKED)
+        _choose_other_words(cursor, project, None, _ASKED, cohorts)
         joins, is_shown = "", "true"
         if shown is not None:
             cohort, among = shown
             staged = stage_cohorts(cursor, "shown", project, among)
-            joins, is_shown = staged.joins("s", "o.target_id", f"'{Basis(cohort.basis)}'"), staged.reads(cohort)
+            joins = staged.joins("s", "o.target_id", f"'{Basis(cohort.basis)}'", "o.span_start IS NOT NULL")
+            is_shown = staged.reads(cohort)
         query = _LINKED_THEN.format(cohorts=joins, shown=f"coalesce({is_shown}, false)")
         cursor.execute(query, {"project": project.pk})
         return [Turned(*row) for row in cursor.fetchall()]
@@ -239,7 +251,7 @@ def _read_tiers(
     each edge and of its donor's others."""
     stage_bounds(cursor, project, tiers, cohorts)
     staged = stage_cohorts(cursor, "own", project, cohorts)
-    joins = staged.joins("value", "value.target_id", "value.basis")
+    joins = staged.joins("value", "value.target_id", "value.basis", "value.has_place")
     cursor.execute("DROP TABLE IF EXISTS readings")
     asked = {"project": project.pk, "ids": ids, "basis": basis, "silent": silent_roles(project)}
     cursor.execute(_READINGS.format(tiers=tiers, cohort=staged.cohort, cohorts=joins), asked)
@@ -247,8 +259,11 @@ def _read_tiers(
     cursor.execute("ANALYZE readings")
 
 
-def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None, tiers: str) -> None:
-    """Fills the temporary table `reworded` with the edges whose words are used too often by those readings."""
+def _choose_other_words(
+    cursor: Any, project: Project, ids: list[int] | None, tiers: str, cohorts: Sequence[OwnBounds]
+) -> None:
+    """Fills the temporary table `reworded` with the edges whose words are used too often by those readings. Those that
+    have no place in the text by that are read as such."""
     cursor.execute("DROP TABLE IF EXISTS reworded")
     cursor.execute(
         "CREATE TEMP TABLE reworded (edge bigint PRIMARY KEY, source bigint, anchor text, origin text, "
@@ -258,6 +273,8 @@ def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None, ti
     for part in reworded(project, _NEW_TIERS.format(tiers=tiers), targets, ids):
         copy_rows_in("reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part))
     cursor.execute("ANALYZE reworded")
+    for wordless in (one for one in cohorts if one.wordless):
+        cursor.execute(_WITHOUT_WORDS.format(tiers=tiers), {"cohort": wordless.id, "project": OF_PROJECT})
 
 
 def _write(cursor: Any, project: Project, ids: list[int] | None, progress: Progress) -> None:

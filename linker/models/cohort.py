@@ -15,17 +15,20 @@ from linker.models.run import Run
 
 
 class Cohort(models.Model):
-    """Suggestions that are read by bounds of their own: those whose source lies in `category` or below it, or whose
-    target has `role`. One of the two is said, and one basis, whose bounds these are.
+    """Suggestions that are read by bounds of their own: those whose source lies in `category` or below it, those whose
+    target has `role`, or, by probability alone, those that have no words in the text (`wordless`). One of the three is
+    said, and one basis, whose bounds these are.
 
     A suggestion is read by one cohort at most: by that of the nearest category around its source; without one, by that
-    of its target's role. linker.matching.cohorts is the home of that rule.
+    of its target's role; without one of these, by that of suggestions without words. linker.matching.cohorts is the
+    home of that rule.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="cohorts", db_index=False)
     basis = models.CharField(max_length=12, choices=Basis.choices)
     category = models.ForeignKey(Category, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     role = models.CharField(max_length=8, choices=CHOICES, blank=True, default="", db_default="")
+    wordless = models.BooleanField(default=False, db_default=False)
     looked_at = models.DateTimeField(help_text="When a manager last saved its bounds")
     run = models.ForeignKey(
         Run,
@@ -40,8 +43,9 @@ class Cohort(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(category__isnull=False, role="")
-                | models.Q(category__isnull=True, role__in=[role.value for role in PageRole]),
+                condition=models.Q(category__isnull=False, role="", wordless=False)
+                | models.Q(category__isnull=True, role__in=[role.value for role in PageRole], wordless=False)
+                | models.Q(category__isnull=True, role="", wordless=True, basis=Basis.PROBABILITY),
                 name="cohort_names_one_thing",
             ),
             models.CheckConstraint(condition=models.Q(basis__in=Basis.values), name="cohort_basis_known"),
@@ -61,6 +65,8 @@ class Cohort(models.Model):
         """Which links it takes, for the screen."""
         if self.category is not None:
             return _("from %(category)s") % {"category": self.category}
+        if self.wordless:
+            return _("without words in the text")
         return _("to pages with the role “%(role)s”") % {"role": _(LABELS[PageRole(self.role)])}
 
 

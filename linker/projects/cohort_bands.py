@@ -35,6 +35,7 @@ REMEMBERED, SLOW = 60, 2  # seconds: for how long, and what takes long
 _COLUMNS = {"probability": "probability", "quantile": "quantile", "cosine": "similarity"}
 
 
+_HAS_WORDS = "e.span_start IS NOT NULL"
 _IS_DECIDED = f"{outcome_sql('e')} <> '{Outcome.OPEN}'"
 
 
@@ -141,10 +142,10 @@ def _count(project: Project, basis: str, cohorts: Sequence[OwnBounds], shown: Ow
     read = f"CASE WHEN earlier.run IS NULL THEN {column} ELSE {_MOVED} END"
     with transaction.atomic(), connection.cursor() as cursor:
         own = stage_cohorts(cursor, "own", project, cohorts)
-        joins, asked = own.joins("s", "e.target_id", f"'{basis}'"), f"{own.cohort} <> 0"
+        joins, asked = own.joins("s", "e.target_id", f"'{basis}'", _HAS_WORDS), f"{own.cohort} <> 0"
         if shown is not None:
             with_it = stage_cohorts(cursor, "shown", project, [*cohorts, shown])
-            joins += with_it.joins("s", "e.target_id", f"'{basis}'")
+            joins += with_it.joins("s", "e.target_id", f"'{basis}'", _HAS_WORDS)
             asked = with_it.reads(shown)
         cursor.execute(
             f"""

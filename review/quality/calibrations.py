@@ -102,7 +102,7 @@ def drawn_links(
         joins, asked = "", "true"
         if cohort is not None:
             own = stage_cohorts(cursor, "own", project, cohorts_of(project, cohort.basis))
-            of_pages = own.joins("s", "e.target_id", f"'{cohort.basis}'")
+            of_pages = own.joins("s", "e.target_id", f"'{cohort.basis}'", "e.span_start IS NOT NULL")
             joins, asked = f"JOIN linker_page s ON s.id = e.source_id {of_pages}", own.reads(cohort)
         cursor.execute(_DRAW.format(joins=joins, asked=asked), fields)
         rows = cursor.fetchall()

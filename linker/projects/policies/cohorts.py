@@ -1,4 +1,4 @@
-"""Writes: the bounds of their own that a category with all below it, or a role of pages, has."""
+"""Writes: the bounds of their own that a category with all below it, a role of pages, or links without words have."""
 
 from __future__ import annotations
 
@@ -26,19 +26,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CohortName:
-    """Which suggestions a cohort takes, and of which basis its bounds are: of `category` and `role`, one is said."""
+    """Which suggestions a cohort takes, and of which basis its bounds are: of `category`, `role` and `wordless`, one is
+    said."""
 
     basis: str
     category: Category | None = None
     role: str = ""
+    wordless: bool = False
 
     def find(self, project: Project) -> Cohort | None:
         found = Cohort.objects.filter(project=project, basis=self.basis, category=self.category, role=self.role)
-        return found.select_related("category").first()
+        return found.filter(wordless=self.wordless).select_related("category").first()
+
+    def unsaved(self, project: Project) -> Cohort:
+        named = {"category": self.category, "role": self.role, "wordless": self.wordless}
+        return Cohort(project=project, basis=self.basis, **named)
+
+
+WORDLESS = CohortName(Basis.PROBABILITY, wordless=True)
 
 
 def name_of(cohort: Cohort) -> CohortName:
-    return CohortName(cohort.basis, cohort.category, cohort.role)
+    return CohortName(cohort.basis, cohort.category, cohort.role, cohort.wordless)
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class BoundsWanted:
         category = Category.objects.filter(project=project, pk=stored["category"]).first()
         if stored["category"] and category is None:
             raise UserError(_("Nothing was changed: this category is no more. Set the bounds of another one."))
-        name = CohortName(stored["basis"], category, stored["role"])
+        name = CohortName(stored["basis"], category, stored["role"], stored.get("wordless", False))
         return cls(project, name, {int(tier): lower for tier, lower in stored["bounds"].items()})
 
     def wanted(self) -> dict[str, Any]:
@@ -65,6 +74,7 @@ class BoundsWanted:
             "basis": str(self.name.basis),
             "category": category,
             "role": self.name.role,
+            "wordless": self.name.wordless,
             "bounds": {str(tier): lower for tier, lower in self.bounds.items()},
         }
 
@@ -75,6 +85,13 @@ class BoundsWanted:
         """Any bounds will do."""
 
     def save(self) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
+        before = self.save_bounds()
+        if self.name.wordless:  # set by hand: no match chooses them anew
+            Project.objects.filter(pk=self.project.pk).update(expected_share=None)
+        return f"Bounds of links {self._subject()}", before, self._then()
+
+    def save_bounds(self) -> dict[str, str]:
+        """Writes the bounds alone; returns what they were, in words."""
         project, name, tiers = self.project, self.name, self._tiers()
         cohort = name.find(project)
         before = _in_words(cohort)
@@ -82,7 +99,7 @@ class BoundsWanted:
             CohortBound.objects.filter(cohort=cohort).delete()
         if tiers:
             if cohort is None:
-                cohort = self._unsaved()
+                cohort = name.unsaved(project)
             cohort.looked_at, cohort.run = timezone.now(), standing_run(project)
             cohort.save()
             CohortBound.objects.bulk_create(
@@ -93,7 +110,7 @@ class BoundsWanted:
             )
         elif cohort is not None:
             cohort.delete()
-        return f"Bounds of links {self._subject()}", before, self._then()
+        return before
 
     def _tiers(self) -> list[Tier]:
         return list(Tier.objects.filter(project=self.project, basis=self.name.basis, pk__in=list(self.bounds)))
@@ -101,12 +118,8 @@ class BoundsWanted:
     def _then(self) -> dict[str, str]:
         return {_tier_in_words(tier, self.name.basis): f"from {self.bounds[tier.pk]:g}" for tier in self._tiers()}
 
-    def _unsaved(self) -> Cohort:
-        name = self.name
-        return Cohort(project=self.project, basis=name.basis, category=name.category, role=name.role)
-
     def _subject(self) -> str:
-        return str(self._unsaved())
+        return str(self.name.unsaved(self.project))
 
 
 @transaction.atomic

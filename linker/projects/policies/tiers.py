@@ -14,6 +14,7 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import Basis, CandidateEdge, ChangeKind, Cohort, CohortBound, KeptBounds, Project, Tier
 from linker.models.querysets import UNDECIDED
+from linker.projects.policies.cohorts import WORDLESS, BoundsWanted
 from linker.projects.policies.retier import make_or_start
 from linker.projects.policies.shared import wait_for_others
 from linker.wording import in_english
@@ -35,7 +36,9 @@ STORED = ("id", "name", "basis", *TIER_FIELDS)  # of a tier, in the parameters o
 @dataclass(frozen=True)
 class TiersWanted:
     """Tiers to be saved and deleted, and the basis that is to be in use. `bases`: those whose tiers change, or whose
-    bounds were looked at. `share`: what the bounds of the probability were chosen for, None where by hand."""
+    bounds were looked at. `share`: what the bounds of the probability were chosen for, None where by hand. `wordless`:
+    where tiers are to begin for links without words in the text, by their ids, empty where as for all others; None
+    leaves that as it is."""
 
     project: Project
     kept: Sequence[Tier]
@@ -43,13 +46,16 @@ class TiersWanted:
     bases: frozenset[str]
     use: str | None
     share: float | None = None
+    wordless: Mapping[int, float] | None = None
 
     @classmethod
     def from_stored(cls, project: Project, stored: Mapping[str, Any]) -> Self:
         """The inverse of `wanted`."""
         kept = [Tier(project=project, **values) for values in stored["tiers"]]
         deleted = list(Tier.objects.filter(project=project, pk__in=stored["deleted"]))
-        return cls(project, kept, deleted, frozenset(stored["bases"]), stored["use"], stored.get("share"))
+        wordless = stored.get("wordless")
+        bounds = None if wordless is None else {int(tier): lower for tier, lower in wordless.items()}
+        return cls(project, kept, deleted, frozenset(stored["bases"]), stored["use"], stored.get("share"), bounds)
 
     def wanted(self) -> dict[str, Any]:
         return {
@@ -58,14 +64,23 @@ class TiersWanted:
             "bases": sorted(self.bases),
             "use": self.use,
             "share": self.share,
+            "wordless": self._of_wordless.wanted()["bounds"] if self.wordless is not None else None,
         }
+
+    @property
+    def _of_wordless(self) -> BoundsWanted:
+        return BoundsWanted(self.project, WORDLESS, self.wordless or {})
 
     def in_words(self) -> dict[str, Any]:
         named = {tier.pk for tier in (*self.kept, *self.deleted)}
         now = list(Tier.objects.filter(project=self.project, basis__in=self.bases))
         then = [tier for tier in now if tier.pk not in named] + list(self.kept)
         read_by = {"before": _label(self.project.tier_basis), "after": _label(self.use or self.project.tier_basis)}
-        words = {"basis": sorted(self.bases), "before": _bounds(now), "after": _bounds(then)}
+        before, after = _bounds(now), _bounds(then)
+        if self.wordless is not None:
+            of_wordless = self._of_wordless.in_words()
+            before, after = before | _of(of_wordless["before"]), after | _of(of_wordless["after"])
+        words = {"basis": sorted(self.bases), "before": before, "after": after}
         return words | ({"read_by": read_by} if self.use is not None else {})
 
     def check(self) -> None:
@@ -86,6 +101,9 @@ class TiersWanted:
             project.tier_basis = self.use
             project.save(update_fields=["tier_basis"])
         after = _tiers(project, self.bases, project.tier_basis)
+        if self.wordless is not None:
+            before |= _of(self._of_wordless.save_bounds())
+            after |= _of(self._of_wordless.in_words()["before"])
         if Basis.PROBABILITY in self.bases and project.expected_share != self.share:
             before, after = before | _share(project.expected_share), after | _share(self.share)
             project.expected_share = self.share
@@ -103,17 +121,20 @@ def change_tiers(
     basis: Basis | None = None,
     use: Basis | None = None,
     share: float | None = None,
+    wordless: Mapping[int, float] | None = None,
 ) -> TierChange | Run:
     """Saves changed and new tiers, deletes others, and reads every suggestion's tier again, without a new match: now,
     or by the run that is returned (linker.projects.policies.retier). Raises UserError where that cannot be.
 
     `basis`: whose bounds were looked at, changed or not. Tiers of other bases stay as they are. `use` makes a basis the
-    one that tiers are read by; `share` is what bounds of the probability were chosen for. The change stands among the
-    project's runs: who moved which bound, and what that did.
+    one that tiers are read by; `share` is what bounds of the probability were chosen for, with `wordless` for links
+    without words: see TiersWanted. The change stands among the project's runs: who moved which bound, and what that
+    did.
     """
     wait_for_others(project)
     bases = frozenset(str(tier.basis) for tier in (*kept, *deleted)) | ({str(basis)} if basis else set())
-    return make_or_start(TiersWanted(project, kept, deleted, bases, str(use) if use else None, share), user)
+    wanted = TiersWanted(project, kept, deleted, bases, str(use) if use else None, share, wordless)
+    return make_or_start(wanted, user)
 
 
 @transaction.atomic
@@ -145,6 +166,10 @@ def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
     """Locks, in the order of their ids, what the deletion of the tiers writes and what is read again after it."""
     edges = CandidateEdge.objects.filter(Q(tier__in=tiers) | UNDECIDED, project=project)
     list(edges.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
+
+
+def _of(bounds: Mapping[str, str]) -> dict[str, str]:
+    return {f"{name}, links without words in the text": lower for name, lower in bounds.items()}
 
 
 def _label(basis: str) -> str:

@@ -70,6 +70,22 @@ def former_bounds(bounds: Mapping[int, float]) -> list[tuple[str, str]]:
     return [(f"{tier}-lower_bound", repr(lower)) for tier, lower in bounds.items()] or [("remove", "1")]
 
 
+def bounds_as_text(bounds: Mapping[int, float]) -> str:
+    """Bounds of tiers as one field of a form that takes a change back."""
+    return " ".join(f"{tier}={lower!r}" for tier, lower in bounds.items())
+
+
+def bounds_of_text(text: str | None) -> dict[int, float] | None:
+    """The inverse; None where the field was not sent, or holds no such bounds."""
+    if text is None:
+        return None
+    try:
+        found = {int(tier): float(lower) for tier, lower in (part.split("=") for part in text.split())}
+    except ValueError:
+        return None
+    return found if all(0 <= lower <= 1 for lower in found.values()) else None
+
+
 class CohortChoiceForm(forms.Form):
     """What is to have bounds of its own: a category or a role."""
 

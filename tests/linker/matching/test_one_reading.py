@@ -13,7 +13,7 @@ from linker.engine.params import Ranking
 from linker.engine.tiers import read_tiers
 from linker.matching.tiers import retier
 from linker.models import Basis, Placement, Project, Tier
-from linker.projects.policies.cohorts import CohortName, set_bounds
+from linker.projects.policies.cohorts import WORDLESS, CohortName, set_bounds
 from tests.factories import embed, make_category, make_model, make_page
 from tests.linker.matching.test_match import match
 
@@ -80,6 +80,24 @@ def test_nor_where_links_of_a_category_or_to_a_role_have_bounds_of_their_own(tex
     ):
         set_bounds(texts, name, bounds, None)
     match(texts, ranking=ranking)
+    before = read(texts)
+    retier(texts)
+    assert read(texts) == before
+    assert len({tier for _, _, tier, *_ in before}) > 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("of_text", "of_wordless"), [(0.5, 0.5), (0.9, 0.1), (0.1, 0.9)])
+def test_nor_where_links_without_words_have_bounds_of_their_own(texts, of_text, of_wordless):
+    match(texts, ranking=Ranking.FORMULA)
+    known = texts.edges.filter(span_start__isnull=False), texts.edges.filter(span_start__isnull=True)
+    stated = [np.array(edges.values_list("probability", flat=True)) for edges in known]
+    texts.tiers.filter(basis=Basis.PROBABILITY, name="Related").delete()
+    high, low = texts.tiers.filter(basis=Basis.PROBABILITY).order_by("-lower_bound")
+    Tier.objects.filter(pk=low.pk).update(lower_bound=0.001)
+    Tier.objects.filter(pk=high.pk).update(lower_bound=np.quantile(stated[0], of_text))
+    set_bounds(texts, WORDLESS, {high.pk: float(np.quantile(stated[1], of_wordless)), low.pk: 0.001}, None)
+    match(texts, ranking=Ranking.FORMULA)
     before = read(texts)
     retier(texts)
     assert read(texts) == before

@@ -77,7 +77,8 @@ def test_the_queue_shows_what_the_choice_said_and_as_much_as_its_share_allows(pr
     said = shares.for_share(share)
     shares.tier.lower_bound = said.bound
 
-    change_tiers(project, [shares.tier], basis="probability", share=share)
+    wordless = shares.wordless_bounds(said)
+    change_tiers(project, [shares.tier], basis="probability", share=share, wordless=wordless)
 
     shown = queue(project)
     assert (len(shown["inline"]), len(shown["related"])) == (said.text.number, said.beside.number)
@@ -85,7 +86,8 @@ def test_the_queue_shows_what_the_choice_said_and_as_much_as_its_share_allows(pr
     assert mean(shown["related"]) == pytest.approx(said.beside.share)
     assert mean(shown["inline"]) >= share
     assert mean(shown["related"]) >= share - 0.04
-    assert not shares.at(said.lower - 1).reaches(share) or said.lower == shares.least
+    assert not shares.at(said.lower - 1, said.wordless).reaches(share) or said.lower == shares.least
+    assert not shares.at(said.lower, said.wordless - 1).reaches(share) or said.wordless == shares.least
 
 
 def test_nothing_changes_for_a_project_that_has_not_chosen(project, edges):

@@ -1,4 +1,4 @@
-"""Bounds of their own for links from a category, or to pages with a role."""
+"""Bounds of their own for links from a category, to pages with a role, or without words in the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linker.matching.cohorts import ASKED, OwnBounds, cohorts_of
 from linker.models import Basis, Category, Cohort, Project, Role, Run
 from linker.models.subtrees import nearby
 from linker.projects import access, overview
-from linker.projects.policies.cohorts import CohortName, name_of, set_bounds
+from linker.projects.policies.cohorts import WORDLESS, CohortName, name_of, set_bounds
 from linker.projects.policies.retier import change_under_way
 from linker.projects.tier_effect import NOT_USED
 from linker.projects.tier_preview import Spread
@@ -36,7 +36,7 @@ TAB = "settings_tiers"
 
 @require_http_methods(FORM)
 def cohort(request: HttpRequest, slug: str) -> HttpResponse:
-    """The bounds of `?basis=` for the links of `?category=` or `?role=`.
+    """The bounds of `?basis=` for the links of `?category=` or `?role=`; with `?wordless=1`, for links without words.
 
     POST with `check` shows what they would change, with `without` what their removal would, and saves nothing; with
     `remove` it removes them.
@@ -70,11 +70,11 @@ def cohort(request: HttpRequest, slug: str) -> HttpResponse:
         form=form,
         histogram=histogram(spread),
         saved=saved,
-        named=_unsaved(project, name),
+        named=name.unsaved(project),
         basis=basis,
         is_removal=is_removal,
         under_way=change_under_way(project),
-        ignored=unknown_fields(request.GET, {"basis", "category", "role"}),
+        ignored=unknown_fields(request.GET, {"basis", "category", "role", "wordless"}),
         **shown,
     )
 
@@ -83,6 +83,8 @@ def _named(project: Project, request: HttpRequest) -> CohortName | None:
     """What the address asks about; None where that is not one thing of the project."""
     basis = request.GET.get("basis", "")
     basis = basis if basis in Basis.values else project.tier_basis
+    if request.GET.get("wordless"):
+        return WORDLESS if basis == Basis.PROBABILITY else None
     category, role = request.GET.get("category", ""), request.GET.get("role", "")
     if category and not role and is_id(category):
         found = Category.objects.filter(project=project, pk=int(category)).first()
@@ -91,15 +93,12 @@ def _named(project: Project, request: HttpRequest) -> CohortName | None:
     return CohortName(basis, role=role) if is_role and not category else None
 
 
-def _unsaved(project: Project, name: CohortName) -> Cohort:
-    return Cohort(project=project, basis=name.basis, category=name.category, role=name.role)
-
-
 def _as_read(project: Project, name: CohortName, saved: Cohort | None) -> OwnBounds:
     known = {one.id: one for one in cohorts_of(project, name.basis)}
     if saved is not None and saved.pk in known:
         return known[saved.pk]
-    return OwnBounds(ASKED, name.basis, name.category.pk if name.category is not None else None, name.role)
+    category = name.category.pk if name.category is not None else None
+    return OwnBounds(ASKED, name.basis, category, name.role, wordless=name.wordless)
 
 
 def _effect(
@@ -135,6 +134,8 @@ def _save(request: HttpRequest, project: Project, name: CohortName, lowers: dict
 
 def address_of(project: Project, name: CohortName) -> str:
     asked = ("role", name.role) if name.category is None else ("category", str(name.category.pk))
+    if name.wordless:
+        asked = ("wordless", "1")
     return f"{reverse('settings_cohort', args=[project.slug])}?{urlencode([('basis', name.basis), asked])}"
 
 
@@ -158,4 +159,5 @@ def cohort_list(project: Project, basis: str, asked: str) -> dict[str, Any]:
         "cohort_form": CohortChoiceForm(offered, {"category": at.pk if at else ""}),
         "is_cut": Category.objects.filter(project=project).exclude(pk__in=[one.pk for one in offered]).exists(),
         "opened_at": at,
+        "may_be_wordless": basis == Basis.PROBABILITY and not any(one.wordless for one in cohorts),
     }

@@ -17,7 +17,8 @@ from linker.models import Basis, Role, Run
 from linker.projects import access
 from linker.projects.policies.retier import change_under_way
 from linker.projects.policies.tiers import change_tiers
-from linker.projects.shown_share import BESIDE_LESS, SHARES, Shown, ShownShares
+from linker.projects.shown_share import SHARES, Shown, ShownShares, beside_share
+from linker.web.forms.cohorts import bounds_as_text
 from linker.web.forms.tiers import former_values
 from linker.web.views.settings.tab import FORM, render_tab
 from linker.web.views.settings.tiers import moves_of
@@ -57,7 +58,7 @@ class Step:
 
     @property
     def beside(self) -> int:
-        return round(100 * (self.share - BESIDE_LESS))
+        return round(100 * beside_share(self.share))
 
 
 @require_http_methods(FORM)
@@ -87,19 +88,20 @@ def _save(request: HttpRequest, project: Project, shares: ShownShares) -> HttpRe
         messages.error(request, _("Nothing was saved: no bound brings that about with the suggestions of now."))
         return here
     former, former_share = list(project.tiers.filter(basis=Basis.PROBABILITY)), project.expected_share
-    tier = shares.tier
+    tier, wordless = shares.tier, None
     if shown is not None and shown.bound is not None:
-        tier.lower_bound = shown.bound
+        tier.lower_bound, wordless = shown.bound, shares.wordless_bounds(shown)
+    kept = [tier] if shown is not None else []
+    chosen: dict[str, Any] = {"basis": Basis.PROBABILITY, "share": share, "wordless": wordless}
     try:
-        change = change_tiers(
-            project, [tier] if shown is not None else [], user=request.user, basis=Basis.PROBABILITY, share=share
-        )
+        change = change_tiers(project, kept, user=request.user, **chosen)
     except UserError as error:
         messages.error(request, str(error))
         return here
     back = [
         *former_values(project, Basis.PROBABILITY, former),
         ("share", "" if not former_share else f"{former_share:g}"),
+        ("wordless", bounds_as_text(shares.wordless_now)),
     ]
     address = f"{reverse(TAB, args=[project.slug])}?basis={Basis.PROBABILITY.value}"
     offer_undo(request, project, TAB, address, back, change if isinstance(change, Run) else None)

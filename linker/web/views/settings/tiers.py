@@ -20,6 +20,7 @@ from linker.projects.shown_share import SHARES
 from linker.projects.tier_preview import Spread
 from linker.query_strings import unknown_fields
 from linker.reports import tier_notice
+from linker.web.forms.cohorts import bounds_of_text
 from linker.web.forms.tiers import TierFormSetBase, former_values, tier_formset
 from linker.web.views.settings.cohorts import cohort_list
 from linker.web.views.settings.histogram import histogram
@@ -112,7 +113,14 @@ def _save(request: HttpRequest, project: Project, basis: Basis, formset: TierFor
     former_share = project.expected_share
     try:
         change = change_tiers(
-            project, changed, formset.deleted_objects, request.user, basis=basis, use=use, share=share
+            project,
+            changed,
+            formset.deleted_objects,
+            request.user,
+            basis=basis,
+            use=use,
+            share=share,
+            wordless=bounds_of_text(request.POST.get("wordless")),
         )
     except UserError as error:
         messages.error(request, str(error))
