@@ -10,10 +10,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from django.db import connection
+from django.db.models import Min
 
 from linker.engine.ranking.calibration import SOURCES, Family
 from linker.matching.lessons import ALL, KIND_COLUMNS, ROLES, CategoryTops, role_sql, words_sql
 from linker.matching.report_types import QueueChange, QueueMove, QueueReason
+from linker.models import Basis, Cohort, Tier
 from linker.models.querysets import TO_REVIEW, UNDECIDED, sql
 from linker.storage.copy import analyze
 from linker.storage.cursors import stream
@@ -42,7 +44,8 @@ FROM (
     SELECT e.source_id, e.target_id, (e.span_start IS NOT NULL)::int AS place,
         {words_sql("e")} AS words,
         CASE WHEN coalesce(b.shown, false) THEN
-                CASE WHEN NOT {sql(UNDECIDED, "e")} THEN 'decided' WHEN e.stale THEN 'stale' ELSE 'held' END
+                CASE WHEN NOT {sql(UNDECIDED, "e")} THEN 'decided' WHEN e.stale THEN 'stale'
+                    WHEN e.span_start IS NULL AND e.probability >= %(shown_in_text)s THEN 'wordless' ELSE 'held' END
             WHEN b.id IS NULL THEN 'new' WHEN b.stale THEN 'back' ELSE 'raised' END AS reason
     FROM linker_candidateedge e LEFT JOIN linker_tier tier ON tier.id = e.tier_id LEFT JOIN open_before b ON b.id = e.id
     WHERE e.project_id = %(project)s
@@ -52,7 +55,7 @@ JOIN linker_page s ON s.id = moved.source_id JOIN linker_page t ON t.id = moved.
 GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
 # Why a kind may have moved a suggestion: by the probability alone. A new one was never asked for before.
-_BY_KIND = {QueueReason.HELD: -1, QueueReason.RAISED: 1}
+_BY_KIND = {QueueReason.HELD: -1, QueueReason.WORDLESS: -1, QueueReason.RAISED: 1}
 
 
 def note_open(project: Project) -> None:
@@ -101,6 +104,7 @@ def _counted(project: Project, moved: Mapping[tuple[str, int], float]) -> Counte
         "project": project.pk,
         "roles": [role.value for role in ROLES],
         "sources": list(SOURCES),
+        "shown_in_text": _shown_in_text(project),
         "categories": any(family in (Family.FROM, Family.TO) for family, _ in moved),
     }
     tops = CategoryTops(project)
@@ -109,6 +113,15 @@ def _counted(project: Project, moved: Mapping[tuple[str, int], float]) -> Counte
         kind = _most_moved(_kinds(codes, tops), moved, _BY_KIND.get(why, 0))
         found[why, *kind] += links
     return found
+
+
+def _shown_in_text(project: Project) -> float | None:
+    """From which probability on the queue shows links with words in the text; None where links without words go by the
+    same bounds."""
+    if not Cohort.objects.filter(project=project, wordless=True).exists():
+        return None
+    tiers = Tier.objects.filter(project=project, basis=Basis.PROBABILITY, held=False)
+    return tiers.aggregate(lowest=Min("lower_bound"))["lowest"]
 
 
 def _kinds(codes: Iterable[int], tops: CategoryTops) -> Iterator[tuple[str, int]]:

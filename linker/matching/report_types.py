@@ -149,6 +149,7 @@ class QueueReason(StrEnum):
     """Why a match run took a suggestion out of what the queue shows, or brought it there."""
 
     HELD = "held"  # it scores below the tiers that the queue shows
+    WORDLESS = "wordless"  # it has no words in the text, and the queue shows only surer ones of these
     STALE = "stale"  # it is no longer proposed
     DECIDED = "decided"  # somebody decided while the run was under way
     GONE = "gone"  # it was deleted with a page

@@ -32,6 +32,7 @@ SHRUNK = 0.5  # of what was there before: with less left, the queue says so by i
 MOST_KINDS = 5
 REASONS = {
     QueueReason.HELD: gettext_lazy("held back: they now score below the tiers that the queue shows"),
+    QueueReason.WORDLESS: gettext_lazy("held back: they have no words in the text, and only surer ones are shown"),
     QueueReason.STALE: gettext_lazy("no longer proposed"),
     QueueReason.DECIDED: gettext_lazy("decided while the match was under way"),
     QueueReason.GONE: gettext_lazy("deleted with a page"),
@@ -39,6 +40,9 @@ REASONS = {
     QueueReason.RAISED: gettext_lazy("were held back, and now score high enough"),
     QueueReason.BACK: gettext_lazy("proposed again"),
 }
+
+
+_HELD = (QueueReason.HELD, QueueReason.WORDLESS)
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,11 @@ class QueueSum:
     def is_shrunk(self) -> bool:
         """Whether the match left few of what there was, and they have not come back since."""
         return max(self.now, self.left) < SHRUNK * self.before
+
+    @property
+    def wordless(self) -> Line | None:
+        """What it holds back because links without words in the text have to be surer."""
+        return next((line for line in self.lines if line.reason is QueueReason.WORDLESS), None)
 
     @property
     def held(self) -> Line | None:
@@ -145,7 +154,7 @@ def _said(name: str, reason: QueueReason, lesson: KindLesson | None) -> str:
 
 def _query(project: Project, run: Run, reason: QueueReason) -> str:
     """The query of the queue's address that lists them, among others of the same state; empty where none does."""
-    if reason is QueueReason.HELD:
+    if reason in _HELD:
         return "held=1"
     if reason is QueueReason.STALE:
         return "stale=1"
@@ -155,7 +164,7 @@ def _query(project: Project, run: Run, reason: QueueReason) -> str:
 
 
 def _kind_query(move: QueueMove) -> str:
-    asked: dict[str, str | int] = {"held": 1} if move.reason is QueueReason.HELD else {}
+    asked: dict[str, str | int] = {"held": 1} if move.reason in _HELD else {}
     if move.family == Family.PLACE:
         asked["placement"] = "inline" if move.code else "related"
     if move.family == Family.FROM:

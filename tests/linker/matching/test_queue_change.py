@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from django.db import transaction
 from django.urls import reverse
 
+from linker.engine.ranking.calibration import Lesson
 from linker.matching.kept_runs import standing_run
 from linker.matching.lessons import ROLES
+from linker.matching.queue_change import note_open, queue_change
 from linker.matching.report_types import MatchReport, QueueChange, QueueReason
+from linker.matching.tiers import retier
 from linker.models import Page, Project, Tier
 from linker.models.querysets import UNDECIDED
+from linker.projects.policies.cohorts import WORDLESS, set_bounds
 from linker.projects.queue_sum import QueueSum, queue_sum
-from tests.factories import make_edge, make_member, make_run
+from tests.factories import make_edge, make_member, make_page, make_run
 from tests.guides import guides_once, match, matched_once, site
 from tests.guides import matched_project as project
 from tests.linker.matching.test_lessons import decide_80, make_hubs, shown
@@ -79,6 +84,29 @@ def reported(project: Project, queue: dict) -> QueueSum:
     found = queue_sum(project)
     assert found is not None
     return found
+
+
+def test_links_without_words_that_are_no_longer_sure_enough_are_told_apart(bare, client):
+    run = make_run(bare)
+    for place in range(6):
+        words = {"span_start": 4, "span_end": 9, "anchor": "tents"} if place % 2 else {}
+        donor = make_page(bare, body="The tents of our shop stand firm. " * 20)
+        make_edge(bare, donor, run=run, probability=0.8, similarity=0.5, ranked_by="learned", **words)
+    retier(bare)
+    likely, *_ = bare.tiers.filter(basis="probability", held=False)
+    with transaction.atomic():
+        note_open(bare)
+        set_bounds(bare, WORDLESS, {likely.pk: 0.9}, None)
+        change = queue_change(bare, Lesson(1.0, 0.0, 0, {}), Lesson(1.0, 0.0, 0, {}))
+
+    assert by_reason(change) == {QueueReason.WORDLESS: 3}
+    assert (change.before, change.now) == (6, 3)
+    found = reported(bare, {"before": 6, "now": 3, "moves": [{"reason": "wordless", "links": 3}]})
+    assert found.before + sum(line.links for line in found.lines) == found.now == found.left
+    client.force_login(make_member(bare, "manager"))
+    page = compact(client.get(reverse("project", args=["bare"])).content.decode())
+    assert "they have no words in the text, and only surer ones are shown" in page
+    assert reverse("settings_shown_share", args=["bare"]) in page
 
 
 QUEUE = {
