@@ -52,7 +52,7 @@ def cohorts_of(project: Project, basis: str | None = None) -> list[OwnBounds]:
         of_cohorts = CohortBound.objects.filter(cohort__in=list(bounds))
         for cohort, tier, bound in of_cohorts.values_list("cohort", "tier", "lower_bound"):
             bounds[cohort][tier] = bound
-    return [OwnBounds(*named, bounds[named[0]], wordless) for *named, wordless in rows]
+    return [OwnBounds(pk, of, category, role, bounds[pk], wordless) for pk, of, category, role, wordless in rows]
 
 
 def saved_cohort(project: Project, pk: int) -> OwnBounds | None:
