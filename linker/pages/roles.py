@@ -100,8 +100,8 @@ def find_roles_and_lists(
     """The same with what it changed of links, see settle_list_links."""
     project = lock_project(project.pk)
     progress(0, 0, "Finding page roles")
-    pages, texts_tell = _count_texts(project)
-    in_menus = _count_links(project, pages)
+    pages, with_text, texts_tell = _count_texts(project)
+    in_menus = _count_links(project, pages, has_texts=with_text > 0)
     menus_tell = in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages)
     site = _site(project, texts_tell=texts_tell, menus_tell=menus_tell)
     in_categories, by_rule = _pages_of_categories(project), _by_rule(project)
@@ -227,15 +227,14 @@ def _look_at_addresses(
     has_pages_below = below.of_hashes(np.array(addresses, dtype=np.int64)) > 0
     pages = np.concatenate([np.array(look, dtype=np.int64), np.array(bare, dtype=np.int64)[has_pages_below]])
     with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS role_look")
-        cursor.execute("CREATE TEMP TABLE role_look (page bigint) ON COMMIT DROP")
+        cursor.execute("DROP TABLE IF EXISTS role_look; CREATE TEMP TABLE role_look (page bigint) ON COMMIT DROP")
         copy_in("role_look", [("page", ">i8", pages)])
         cursor.execute("ANALYZE role_look")
     return below, len(pages)
 
 
-def _count_texts(project: Project) -> tuple[int, bool]:
-    """How many pages there are, and whether nearly all of them have a text that is worth reading."""
+def _count_texts(project: Project) -> tuple[int, int, bool]:
+    """How many pages there are and have a text, and whether nearly all have one that is worth reading."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), count(*) FILTER (WHERE body <> ''), "
@@ -244,7 +243,7 @@ def _count_texts(project: Project) -> tuple[int, bool]:
             [THIN_BYTES, project.pk],
         )
         pages, with_text, thin = cursor.fetchone()
-    return pages, with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text
+    return pages, with_text, with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text
 
 
 def _site(project: Project, *, texts_tell: bool, menus_tell: bool) -> SiteFacts:
@@ -271,11 +270,12 @@ def _site(project: Project, *, texts_tell: bool, menus_tell: bool) -> SiteFacts:
     )
 
 
-def _count_links(project: Project, pages: int) -> int:
-    """Makes the table `role_links` of how many characters of a page are links in its text or list, how many pages the
-    list names, as the crawl read it, and how many pages' menus lead to it; `gives` and `gets` are pages that it links
-    to, or that link to it, from texts that count as lists by role: a role is found from links as they were read, so
-    that it does not change what it rests on. Returns to how many of the `pages` the menus of many lead."""
+def _count_links(project: Project, pages: int, *, has_texts: bool) -> int:
+    """Makes the table `role_links` of how many characters of a page are links in its text or list (of texts only where
+    `has_texts`), how many pages the list names, as the crawl read it, and how many pages' menus lead to it; `gives` and
+    `gets` are pages that it links to, or that link to it, from texts that count as lists by role: a role is found from
+    links as they were read, so that it does not change what it rests on. Returns to how many of the `pages` the menus
+    of many lead."""
     menus = ", ".join(str(block.value) for block in _MENUS)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS role_links")
@@ -293,7 +293,8 @@ def _count_links(project: Project, pages: int) -> int:
                 sum(gets)::bigint AS gets, max(pages)::bigint AS menus
             FROM (
                 SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS named, 0 AS gives, 0 AS gets, 0 AS pages
-                FROM linker_existinglink WHERE project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
+                FROM linker_existinglink
+                WHERE %(has_texts)s AND project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
                 UNION ALL
                 SELECT source_id, sum(length(anchor)), count(DISTINCT target_id), 0, 0, 0 FROM linker_existinglink
                 WHERE project_id = %(project)s AND {sql(LIST_LINK)} AND counts_by IS NULL GROUP BY 1
@@ -308,7 +309,7 @@ def _count_links(project: Project, pages: int) -> int:
                 GROUP BY target_id, block
             ) counted GROUP BY page
             """,
-            {"project": project.pk},
+            {"project": project.pk, "has_texts": has_texts},
         )
         cursor.execute("ANALYZE role_links")
         cursor.execute("SELECT count(*) FROM role_links WHERE menus >= %s", [max(1, IN_MENUS * pages)])
