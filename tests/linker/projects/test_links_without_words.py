@@ -18,6 +18,7 @@ from linker.projects.shown_share import SHARES, ShownShares
 from linker.projects.tier_effect import Bound
 from linker.projects.tier_preview import Spread
 from linker.web.views.settings.cohorts import _as_read
+from review.releases.checks import READY
 from tests.factories import make_edge, make_page, make_run
 from tests.linker.web.test_cohort_pages import undo_form
 
@@ -155,10 +156,10 @@ def test_a_bound_that_is_set_by_hand_ends_the_choice(project, edges, manager, cl
     assert wordless_bound(project) == 0.95
 
 
-def test_links_that_their_bound_holds_back_do_not_leave_unreviewed(project, edges):
+def test_links_that_their_bound_holds_back_are_in_no_release(project, edges):
     project.tiers.filter(basis="probability", name="Likely").update(export_unreviewed=True)
     set_bounds(project, WORDLESS, bounds(project, 0.88), None)
 
-    leaving = CandidateEdge.objects.filter(OPEN, project=project, tier__export_unreviewed=True, span_start=None)
-    assert leaving.exists()
-    assert min(leaving.values_list("probability", flat=True)) >= 0.88
+    leaving = CandidateEdge.objects.filter(READY, project=project)
+    assert min(leaving.filter(span_start=None).values_list("probability", flat=True)) >= 0.88
+    assert min(leaving.exclude(span_start=None).values_list("probability", flat=True)) < 0.88
