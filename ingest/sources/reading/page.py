@@ -60,15 +60,16 @@ def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None,
 
 def _h1(document: Document, title: str) -> str:
     """The H1; of several the first of whose words more than half stand in the title. Where there is none, each names a
-    section and not the page, whose name is its title. So does one without any word of the title, below another heading
-    that says what the title does."""
+    section and not the page, whose name is its title. So does a single one of whose words less than half stand in the
+    title, below another heading that says what the title does."""
     read = ((place, plain(document.text_below(place))) for place, name in enumerate(document.names) if name == "h1")
     found = [(place, h1) for place, h1 in islice(read, MAX_H1S) if h1]
     titled = _words(title)
     if len(found) > 1 and titled:
         return next((h1 for _, h1 in found if 2 * len(_words(h1) & titled) > len(_words(h1))), "")
     place, h1 = next(iter(found), (0, ""))
-    return "" if titled.isdisjoint(_words(h1)) and _titled_above(document, place, title) else h1
+    is_section = 2 * len(_words(h1) & titled) < len(_words(h1)) and _titled_above(document, place, title)
+    return "" if is_section else h1
 
 
 def _titled_above(document: Document, place: int, title: str) -> bool:

@@ -1,4 +1,4 @@
-"""Words of a text without the quotation marks around all of them, and without the full stop of their sentence."""
+"""Words of a text without the marks around them: quotation marks, the stop of their sentence, the dash of a list."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ _PAIRS = {
     *("''", "‘’", "‚‘", "‚’", "’’", "‹›", "›‹"),
 }
 _ENDS = ".,;:"
+_BULLETS = "-–—•·*"
 _ABBREVIATIONS = frozenset(ABBREVIATIONS.split())
 
 
 def without_edges(text: str, start: int, end: int) -> tuple[int, int]:
     """Where the words text[start:end] begin and end, in characters: without a pair of quotation marks around all of
-    them and the stop before the closing one, and without a single mark at an edge whose partner is elsewhere."""
+    them and the stop before the closing one, without a single mark at an edge whose partner is elsewhere, and without
+    the dash or dot before the words of a list."""
     low, high = start, end
+    while text[low] in _BULLETS and text[low + 1 : low + 2].isspace() and low + 2 < high:
+        low, high = _stripped(text, low + 1, high)
     if high - low > 2 and text[low] + text[high - 1] in _PAIRS and not _quotes(text[low + 1 : high - 1], text[low]):
         low, high = _stripped(text, low + 1, high - 1)
         if text[high - 1] in _ENDS and not _is_abbreviation(text[low:high]):

@@ -1,4 +1,4 @@
-"""Words of a text are proposed without the quotation marks around them and without the stop of their sentence."""
+"""Words of a text are proposed without the quotation marks, stops and dashes of lists around them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ def edged(words: str, before: str = "We read ", after: str = " and slept.") -> s
         ("\u201cKettle affair,\u201d", "Kettle affair"),
         ("\u201eZelte im Schnee\u201c", "Zelte im Schnee"),
         ("\u00ab tentes d\u2019hiver \u00bb", "tentes d\u2019hiver"),
+        ("- Kettle 2018", "Kettle 2018"),
+        ("\u2022 \u201cKettles\u201d", "Kettles"),
+        ("-5 degrees", "-5 degrees"),
         ("'Kettles'", "Kettles"),
         ("\u2018the editor\u2019s kettle\u2019", "the editor\u2019s kettle"),
         ("'Kettle 2018", "Kettle 2018"),

@@ -100,6 +100,7 @@ def test_a_heading_of_a_section_below_the_title_does_not_name_a_page():
     assert h1_of("Kettles turn three | Kettle News", "Kettle News", "The people") == "The people"
     assert h1_of("Kettles turn three | Kettle News", "Kettles turn three", "Three people") == "Three people"
     assert h1_of("", "Kettles turn three", "The people") == "The people"
+    assert h1_of("Kettles turn three | Kettle News", "Kettles turn three", "What kettles are to the people") == ""
 
 
 def test_the_head_is_read():
