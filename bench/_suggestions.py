@@ -52,7 +52,7 @@ SELECT %(project)s, %(first)s + d, %(first)s + (d + 1 + k * 37) %% %(pages)s, st
     CASE WHEN e %% 1009 = 0 THEN '{mentions}' WHEN e %% 3 = 0 THEN '{nearest,words}' ELSE '{nearest}' END::text[],
     'learned', 0, 0.5, score, score, 0.5, 'Its text is alike and 3 pages link both.', '{"cosine": 0.6}',
     max(score) OVER (PARTITION BY d), score * 0.7, 0.7 * max(score) OVER (PARTITION BY d), 0.5, now(), now(),
-    CASE WHEN score >= 0.95 THEN %(inline)s WHEN score >= 0.938 THEN %(related)s
+    CASE WHEN score >= 0.95 THEN %(likely)s WHEN score >= 0.938 THEN %(related)s
         WHEN score >= 0.7 THEN %(reserve)s END,
     CASE WHEN score >= 0.95 AND e %% 5 > 0 THEN 'inline' ELSE 'related' END,
     CASE WHEN score >= 0.95 THEN 'follow' ELSE 'nofollow' END,

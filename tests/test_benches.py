@@ -77,6 +77,23 @@ def test_a_bench_that_fails_is_seen_and_named(benches, docs, tmp_path, capsys, s
     assert ("Measured long ago." not in docs.read_text()) == is_written
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("script", "sizes"),
+    [
+        ("review_queue", ["--edges", "4000", "--small", "2000"]),
+        ("governance", ["--edges", "4000"]),
+        ("releases", ["--links", "2000"]),
+    ],
+)
+def test_a_bench_of_many_suggestions_runs_to_its_end(script, sizes):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ANCHORLINE_")}
+    python = [sys.executable, str(ROOT / "bench" / f"{script}.py"), *sizes]
+    ended = subprocess.run(python, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert sum(line.startswith("|") for line in ended.stdout.splitlines()) > 2
+
+
 LASTS = """
 import signal, sys, time
 from pathlib import Path
