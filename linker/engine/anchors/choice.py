@@ -11,7 +11,15 @@ import numpy as np
 from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
-from linker.engine.anchors.doubts import OF_DONOR, SAID_ONCE, dated_posts, name_donor, said_once
+from linker.engine.anchors.doubts import (
+    NAME_GOES_ON,
+    OF_DONOR,
+    SAID_ONCE,
+    dated_posts,
+    name_donor,
+    name_goes_on,
+    said_once,
+)
 from linker.engine.anchors.edges import without_edges
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
 from linker.engine.anchors.occurrences import at_best_place
@@ -98,6 +106,8 @@ def anchor_choices(
         is_once = said_once(table, dated_posts(evidence.index.site, target[pair[found.pair]]))
         likely += np.where(is_part, PART_OF_TITLE, np.where(is_once, SAID_ONCE, 0.0))
         likely += np.where(name_donor(table), OF_DONOR, 0.0)
+        is_cut = name_goes_on(table, evidence.index.site, source[pair[found.pair]])
+        likely += np.where(is_cut, NAME_GOES_ON, 0.0)
         wordings = _Wordings(evidence.index.site, texts, found, at_best_place(finder, texts, found), likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]

@@ -4,6 +4,8 @@ Found on judged suggestions by models that had not seen the site. Readers approv
 whole name of the donor: who reads “3D plotting” on the page *3D plotting* is there already, whatever else is called so.
 Of words that one link alone says, and that lead to a dated post or share nothing with the title of their target, 37%
 were good and 58% was stated (60 of five sites); of other words of one link 85% were good and 76% was stated (95).
+Of words behind which a name goes on in the text (“Plain Writing” of “Plain Writing Act”) they approved one link of 12,
+and 0.46 was stated; in German, which writes all nouns so, two of four.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 SAID_ONCE = -1.2  # log-odds that words are all right; a link that is approved has two thirds of them
 DATED = re.compile(r"/(?:19|20)\d\d[-/](?:0?[1-9]|1[0-2])(?:[-/.]|$)")  # a day or a month in an address
 OF_DONOR = -3.0  # log-odds that words are all right which are the donor's own name
+NAME_GOES_ON = -1.5  # log-odds that words are all right which leave out the end of a name
+CAPITAL_NOUNS = frozenset({"de", "lb"})  # languages that write all nouns with a capital
 WHOLE = 0.8  # of the weight of words and of a title, for one to be all of the other
 
 
@@ -41,6 +45,15 @@ def said_once(words: NDArray[np.float32], is_dated: NDArray[np.bool_]) -> NDArra
     links = word_column(words, "links")
     once = (links > 0) & (links < times(2)) & (word_column(words, "named") == 0)
     return np.asarray(once & (is_dated | (word_column(words, "title_share") < TITLE_WORDS)))
+
+
+def name_goes_on(words: NDArray[np.float32], site: Site, pages: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a name goes on behind words in the texts of pages, int64 [m], bool [m]; `words` [m, len(WORD_FEATURES)].
+    Capitals tell nothing in CAPITAL_NOUNS."""
+    every, place = np.unique(pages, return_inverse=True)
+    languages = [site.languages[page].casefold().partition("-")[0] for page in every.tolist()]
+    tells = np.array([language not in CAPITAL_NOUNS for language in languages], dtype=bool)[place]
+    return np.asarray((word_column(words, "name_after") > 0) & tells)
 
 
 def dated_posts(site: Site, pages: NDArray[np.int64]) -> NDArray[np.bool_]:

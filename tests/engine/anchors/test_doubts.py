@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from linker.engine.anchors import choice
 from linker.engine.anchors.choice import anchor_choices
-from linker.engine.anchors.doubts import SAID_ONCE, dated_posts, name_donor, said_once
+from linker.engine.anchors.doubts import NAME_GOES_ON, SAID_ONCE, dated_posts, name_donor, said_once
 from linker.engine.anchors.features import WORD_FEATURES
 from linker.engine.evidence import TextEvidence, build_evidence
 from linker.engine.index import build_index
@@ -49,6 +50,28 @@ def test_the_name_of_the_donor_leads_nowhere_else() -> None:
     own, other = anchor_choices(evidence, np.array([0, 1]), np.array([7, 7]), shipped())
     assert next(choice.weight for choice in other if choice.text == "turning millstones") >= 0.75
     assert max((choice.weight for choice in own if "turning a millstone" in choice.text), default=0) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("language", "after", "goes_on"),
+    [("en", "Act", True), ("", "Act", True), ("de-AT", "Act", False), ("en", "was good", False)],
+)
+def test_words_that_leave_out_the_end_of_a_name_are_offered_at_less(
+    monkeypatch: pytest.MonkeyPatch, language: str, after: str, goes_on: bool
+) -> None:
+    """But where all nouns are written with a capital."""
+    bodies = [f"Since the Plain Sluice {after} and later.", "The Plain Sluice was good and later.", *[""] * 6]
+    titles = ["Spring diary", *OTHERS, "How a sluice is plain"]
+    site = evidence_of(titles, bodies, [(1, 7, "Plain Sluice")]).index.site
+    evidence = build_evidence(build_index(replace(site, languages=[language] * 8)), np.arange(1))
+
+    def weight() -> float:
+        [choices] = anchor_choices(evidence, np.array([0]), np.array([7]), shipped())
+        return {one.text: one.weight for one in choices}["Plain Sluice"]
+
+    doubted = weight()
+    monkeypatch.setattr(choice, "NAME_GOES_ON", 0.0)
+    assert doubted == pytest.approx(weight() + (NAME_GOES_ON if goes_on else 0.0))
 
 
 @pytest.mark.parametrize(
