@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -13,11 +12,13 @@ from urllib.parse import unquote, urlsplit
 import re2
 
 from linker.engine.roles import sayings, words
+from linker.engine.roles.days import days_in, days_in_address, end_of_month_in
 from linker.engine.roles.policy import PageRole
 from linker.engine.roles.words import keys, phrases, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import date
 
 
 class PageFacts(NamedTuple):
@@ -91,7 +92,6 @@ _LOOKS_BACK_FOLDERS = phrases(words.LOOKS_BACK_FOLDERS)
 _LOOKS_BACK_ENDINGS, _WHO_WAS_THERE = tuple(keys(words.LOOKS_BACK_ENDINGS)), phrases(words.WHO_WAS_THERE)
 _AFTERWARDS, _ANNOUNCES = phrases(words.AFTERWARDS), phrases(words.ANNOUNCES)
 _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
-_MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
 _PRICE = re2.compile(r"(?i)(?:[€£$₹]|\b(?:EUR|USD|GBP|CHF|Rs\.?|INR)) ?\d|\d ?(?:€|EUR\b|USD\b|CHF\b|Fr\.)")
 _ENDING = re.compile(r"(?i)\.(?:html?|php|aspx?|jsp)$")
 _NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
@@ -306,40 +306,6 @@ def _product(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
     return None
 
 
-_Y, _D = r"((?:19|20)\d\d)", r"(\d{1,2})"
-_ISO = re.compile(rf"\b{_Y}-(\d\d)-(\d\d)\b")
-_DOTTED = re.compile(rf"\b{_D}\.\s?{_D}\.\s?{_Y}\b")
-_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + ")"
-_DAY_FIRST = re.compile(rf"\b{_D} (?:th |st |nd |rd |de |of )?{_MONTH} (?:de |del )?{_Y}\b")
-_MONTH_FIRST = re.compile(rf"\b{_MONTH} {_D}(?: {_D})? {_Y}\b")
-_MONTH_ALONE = re.compile(rf"\b{_MONTH} {_Y}\b")
-_IN_ADDRESS = re.compile(rf"/{_Y}[/-](\d\d)[/-](\d\d)(?:[/-]|$)")
-
-
-def days_in(text: str) -> list[date]:
-    """The days that a text names, in the order of the forms they are written in."""
-    said = plain(text)
-    found = [(y, m, d) for y, m, d in _ISO.findall(text)]
-    found += [(y, m, d) for d, m, y in _DOTTED.findall(text)]
-    found += [(y, str(_MONTHS[m]), d) for d, m, y in _DAY_FIRST.findall(said)]
-    found += [(y, str(_MONTHS[m]), last or d) for m, d, last, y in _MONTH_FIRST.findall(said)]
-    return [day for numbers in found if (day := _day(*map(int, numbers)))]
-
-
-def _day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
-def _month_named(text: str) -> date | None:
-    """The end of a month that is named with its year."""
-    for month, year in _MONTH_ALONE.findall(plain(text)):
-        return _day(int(year) + (_MONTHS[month] == 12), _MONTHS[month] % 12 + 1, 1)
-    return None
-
-
 def _event(page: PageFacts, path: _Path) -> Found | None:
     """A page in a section of events, or one that is called an event and names its day. Reports and minutes of one,
     posts that were written on that day or later, and what other texts link to stay articles."""
@@ -352,7 +318,7 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
     if not (section or event) or _looks_back(named, page.url) or _is_over(page.text):
         return None
     days = days_in(title)
-    in_address = [day for numbers in _IN_ADDRESS.findall(page.url) if (day := _day(*map(int, numbers)))]
+    in_address = days_in_address(page.url)
     if section:
         days = in_address or days
         if not days and path.parts[-2] == section:
@@ -360,7 +326,7 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
         if days:
             why = sayings.ADDRESS_AND_DATED.said(part=f"/{section}/", day=max(days))
             return Found(PageRole.EVENT, why, max(days))
-    day = max(days) if days else _month_named(title)
+    day = max(days) if days else end_of_month_in(title)
     is_report = not section and day is not None and any(day <= written for written in in_address)
     if event and day is not None and not is_report:
         return Found(PageRole.EVENT, sayings.TITLE_AND_DATE.said(word=event), day)

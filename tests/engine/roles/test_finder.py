@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from linker.engine.roles.finder import PageFacts, SiteFacts, _path, _read_path, days_in, find_role, sections_with_prices
+from linker.engine.roles.days import days_in
+from linker.engine.roles.finder import PageFacts, SiteFacts, _path, _read_path, find_role, sections_with_prices
 from linker.engine.roles.policy import USUAL, Gives, PageRole, Receives, RoleLinks, differing, role_links
 
 SITE = SiteFacts("https://shop.example", texts_tell=True)
