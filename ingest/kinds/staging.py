@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ingest.files.table import Records
     from ingest.kinds.base import ImportTask
 
-STAGE_ROWS = 5_000  # few: the first are read before the database has any to write, the last written while none are read
+STAGE_ROWS = 20_000
 
 
 def stage_rows(task: ImportTask, parse: Callable[[Records], Any], stage: Callable[[list[Any]], None]) -> int:

@@ -238,8 +238,6 @@ class LinkParser:
         if self.anchor_at is None:
             return [None if self.alt_at is not None else ""] * size
         anchors = columns[self.anchor_at]
-        if _are_plain(anchors):
-            return [_plain(anchor) if anchor[:1] in _LOOKED_AT else anchor for anchor in anchors]
         texts = {
             anchor: anchor if anchor[:1] not in _LOOKED_AT and anchor.isprintable() and anchor[-1] != " "
             and "  " not in anchor and len(anchor) <= MAX_ANCHOR else _plain(anchor)
@@ -305,18 +303,6 @@ def _for_each_row(parse: Callable[..., Any], dtype: type, size: int, *columns: S
     if len(known) < 2:
         return np.full(size, known[cells[0]] if known else parse(*columns), dtype=dtype)
     return np.fromiter(map(known.__getitem__, cells), dtype=dtype, count=size)
-
-
-def _are_plain(anchors: Sequence[str]) -> bool:
-    """Whether all anchors, but for what they begin with, can be staged as they are: told of all of them at once."""
-    text = "\n".join(anchors)
-    return (
-        "  " not in text
-        and " \n" not in text
-        and not text.endswith(" ")
-        and "".join(anchors).isprintable()  # which no line break is
-        and max(map(len, anchors), default=0) <= MAX_ANCHOR
-    )
 
 
 def _plain(anchor: str) -> str | None:

@@ -14,6 +14,7 @@ from ingest.sources.reading.main_text import find_main_text
 from ingest.sources.reading.outline import HEADINGS, outline
 from ingest.sources.reading.page_links import page_links
 from ingest.sources.reading.scripts import json_ld, needs_browser
+from ingest.sources.reading.site_names import SEPARATORS
 from ingest.sources.reading.text_writer import write
 from ingest.sources.reading.types import ReadPage
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 MAX_LANGUAGE = 35
 MAX_H1S = 50  # that are looked at
 _WORD = re.compile(r"[^\W_]+")
-_SEPARATORS = re.compile(r"\s+[|–—·•»:-]+\s+")
 
 
 def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None, *, content_type: str = "") -> ReadPage:
@@ -74,7 +74,7 @@ def _h1(document: Document, title: str) -> str:
 
 def _titled_above(document: Document, place: int, title: str) -> bool:
     """Whether a heading before a place says what the longest part of a title does, which is not the site's name."""
-    named = _words(max(_SEPARATORS.split(title), key=len))
+    named = _words(max(SEPARATORS.split(title), key=len))
     headings = (_words(document.text_below(at)) for at, name in enumerate(document.names[:place]) if name in HEADINGS)
     return any(2 * len(words & named) > max(len(words), len(named)) for words in islice(headings, MAX_H1S))
 

@@ -24,7 +24,7 @@ OPENING = 24  # letters and digits from which a text is known
 _READ = 4 * OPENING  # characters that they are looked for in
 _MORE = 2  # lines after the first at which an opening may begin
 _PROSE = 80  # characters of a line that is running text
-_SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+")
+SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+")
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
 
@@ -97,8 +97,8 @@ class SiteNames:
 
 
 def _names(key: str, title: str, h1: str) -> Iterable[int]:
-    parts = _SEPARATORS.split(title)
-    for name in {folded(text) for text in (h1, title, parts[0], _SEPARATORS.sub(" ", title[: -len(parts[-1])]))}:
+    parts = SEPARATORS.split(title)
+    for name in {folded(text) for text in (h1, title, parts[0], SEPARATORS.sub(" ", title[: -len(parts[-1])]))}:
         if name:
             yield _hash(key, "n", name)
 

@@ -9,7 +9,7 @@ from linker.engine.roles.words import keys, plain
 
 _LATER = re.compile(r"/(?:p|pg|page|seite|pagina|pagine)[-_]?(?:[2-9]|\d{2,4})(?:/|\.html?)?$", re.IGNORECASE)
 _PAGE = re.compile(r"\b(?:page|seite|pagina) (?:[2-9]|\d{2,4})\b")
-_SEPARATORS = re.compile(r"\s+[|–—·•»«:-]+\s+")
+_SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _MONTHS = frozenset(name for names in words.MONTHS for name in plain(names).split())
 _AROUND = keys(words.AROUND_DATES)
