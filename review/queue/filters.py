@@ -38,7 +38,7 @@ GAP = "gap"  # a placement to filter by: wanted in the text, which has no words 
 PLACEMENTS = {
     **{place.value: place.label for place in Stands},
     Placement.RELATED.value: _("Beside the text: a line of its own or the list at the end"),
-    GAP: _("Without words in the text, wherever they go"),
+    GAP: _("No words of the text fit, wherever they go"),
 }
 
 
