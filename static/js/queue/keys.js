@@ -81,7 +81,6 @@ const ON_CARD = {
 };
 const READS = ["read", "acceptor"]; // what can be done to a card that is closed
 const MEANT_FOR_WARNINGS = ["anyway", "edit", ...READS]; // what is done to a card because it warns
-const OPENS_WITHIN_MS = 5000; // the preview of a group takes the keys that follow, though it is still on its way
 const SLOW_MS = 500; // after which a dialog says what it waits for
 const actions = new Map(Object.entries(JSON.parse(document.getElementById("keys").textContent)));
 
@@ -121,14 +120,14 @@ export function listen({ review }) {
     help: () => press(document, "[data-keys] > summary"),
   };
 
-  let opens = 0; // when a preview that is on its way was asked for
+  let opens = false; // whether a preview of a group is on its way: it takes the keys that follow, however long it takes
 
   // `isLate`: it was pressed before this script had come, and the browser has done with it.
   function onKey(event, isLate = false) {
     if (event.isComposing || event.altKey || dialog()?.open) return;
     const field = isField(event.target);
     if (event.key === "Escape") return leave(event.target);
-    if (opens && performance.now() - opens < OPENS_WITHIN_MS) return;
+    if (opens) return;
     if (document.querySelector(".queuebar__menu[open]") && actions.get(event.key) !== "help") return; // what is under it is not decided
     if (field && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
@@ -171,7 +170,7 @@ export function listen({ review }) {
     if (element.matches("[data-anchor]")) review?.reset();
     for (const open of document.querySelectorAll("[data-reject][open], [data-ask][open], .queuebar__menu[open]")) open.open = false;
     for (const more of document.querySelectorAll("[data-more]")) more.setAttribute("aria-expanded", "false");
-    opens = 0;
+    opens = false;
     review?.giveUp();
     element.blur();
     review?.card?.focus({ preventScroll: true });
@@ -183,12 +182,12 @@ export function listen({ review }) {
 
   // The preview of a group is a dialog of its own. Esc leaves it before it is there, too.
   document.addEventListener("click", (event) => {
-    if (dialog() && event.target.closest("[data-group]") && !event.ctrlKey && !event.metaKey && !event.shiftKey) opens = performance.now();
+    if (dialog() && event.target.closest("[data-group]") && !event.ctrlKey && !event.metaKey && !event.shiftKey) opens = true;
   });
-  document.addEventListener("htmx:afterRequest", (event) => { if (event.target.matches("[data-group]") && !event.detail.successful) opens = 0; });
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.target.matches("[data-group]") && !event.detail.successful) opens = false; });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.target !== dialog() || !opens) return;
-    opens = 0;
+    opens = false;
     dialog().showModal();
     paintTicked(dialog());
     dialog().querySelector(".button--primary:enabled")?.focus();
