@@ -86,6 +86,19 @@ test("attempts grow rarer, and begin at once when the connection is back", inWin
   assert.deepEqual(server.states, ["accepted", "rejected", "suggested", "suggested"]);
 }));
 
+test("a request that gets no answer ends after a minute and is sent again", inWindow({}, async (window, server) => {
+  server.faults = ["silent"];
+  window.press("a");
+  await window.wait(59_000);
+  window.press("x1");
+  assert.equal(window.saved, "Saving 2…");
+  await window.wait(1500);
+  assert.equal(window.saved, "2 not saved: no connection");
+  await window.wait(1000);
+  assert.equal(window.saved, "All saved");
+  assert.deepEqual(server.said, ["decide 1", "decide 2"]);
+}));
+
 test("an answer that is lost is asked for again, and nothing is done twice", inWindow({}, async (window, server) => {
   server.faults = ["lost"];
   window.press("a");

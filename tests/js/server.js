@@ -17,7 +17,7 @@ export class Server {
     this.carriedOut = new Map(); // the answer to each operation, by its key
     this.decisions = []; // { edge, verb, key, isUndone }
     this.said = []; // operations as they were carried out, "kind edge"
-    this.faults = []; // of the next requests: "unreachable", "lost", "malformed", "busy" or a status; null for none
+    this.faults = []; // of the next requests: "unreachable", "silent", "lost", "malformed", "busy" or a status; null for none
     this.gates = {}; // by part of an address: promises that requests wait for
   }
 
@@ -32,14 +32,14 @@ export class Server {
   }
 
   // What `fetch` gives for an address.
-  async fetch(address, { body } = {}) {
+  async fetch(address, { body, signal } = {}) {
     const [path, query = ""] = address.split("?");
     const fault = path.includes("/operations/") ? this.faultOf?.() ?? this.faults.shift() : path.includes("/deck/") ? this.deckFaults?.shift() : null;
     if (path.includes("/operations/") && body) this.requests.push(JSON.parse(body));
     for (const [part, gate] of Object.entries(this.gates)) if (path.includes(part)) await gate;
     if (fault === "unreachable" || this.isOffline) throw new TypeError("unreachable");
+    if (fault === "silent") await new Promise((_, fail) => { signal?.addEventListener("abort", () => fail(signal.reason)); });
     if (fault === "busy") return answer({ busy: "A match is being saved. Try again in a moment." }, 503);
-    if (fault === "busy") return answer({ busy: true }, 503);
     if (typeof fault === "number") return answer({}, fault);
     if (path.includes("/deck/")) return answer(this.#deck(new URLSearchParams(query)));
     if (path.includes("/words/")) return answer(this.#words(new URLSearchParams(query)));

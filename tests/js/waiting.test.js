@@ -64,6 +64,14 @@ test("the list is fetched to its end, and keys beyond it do nothing", inWindow({
   assert.deepEqual([window.left, server.decisions.length], [0, 60]);
 }));
 
+test("a fetch of the next cards that gets no answer ends after a minute and is tried again", inWindow({ count: 60, perDonor: 30, deckFaults: ["silent"] }, async (window) => {
+  window.press("a".repeat(30));
+  await window.wait(60_000);
+  assert.match(window.find("[data-card]").textContent, /fetching/);
+  await window.wait(5000);
+  assert.equal(window.open, 31);
+}));
+
 test("a fetch of the next cards that failed is tried again", inWindow({ count: 60, perDonor: 30, deckFaults: ["unreachable", 500] }, async (window) => {
   window.press("aaa");
   await window.wait(10_000);

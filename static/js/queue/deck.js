@@ -1,6 +1,8 @@
 // The suggestions that wait, in the order of the list: those the browser has, and where the list goes on. A card that is
 // decided leaves the deck; one whose decision is undone comes back to where the editor is.
 
+import { ask } from "./asking.js";
+
 const AHEAD = 24; // cards kept ready behind the open one
 const SHOWN = 8; // lines below it
 const RETRY_MS = 4000; // after the server could not be reached
@@ -103,7 +105,7 @@ export class Deck {
     if (this.cursor) query.set("after", this.cursor);
     this.failed = false;
     try {
-      const response = await fetch(`${this.url}?${query}`, { headers: { Accept: "application/json" } });
+      const response = await ask(`${this.url}?${query}`, { headers: { Accept: "application/json" } });
       if (!response.ok || response.redirected) throw new Error("no cards");
       const { cards, next } = await response.json();
       this.cursor = next;

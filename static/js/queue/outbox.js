@@ -2,6 +2,8 @@
 // the page, the connection and the session, and is sent in the order in which it was done, several at once. Each
 // operation has a key, by which the server knows one that it has carried out already.
 
+import { ask } from "./asking.js";
+
 const AT_ONCE = 40;
 const KEPT_ALIVE = 50_000; // characters; browsers keep no more than 64 KB alive
 const ALIVE_MS = 2000; // how often a tab says that it is there
@@ -175,7 +177,7 @@ export class Outbox {
     const operations = sent.map(({ label, tried, ...operation }) => operation);
     const body = JSON.stringify({ query: this.query, by: this.by, operations, held: this.held() });
     try {
-      const response = await fetch(this.url, {
+      const response = await ask(this.url, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": newestToken() || this.token },
         body,

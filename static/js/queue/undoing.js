@@ -1,5 +1,6 @@
 // What is taken back: the newest, one of the list, or what was done before this page was loaded.
 
+import { ask } from "./asking.js";
 import { NO_DECISIONS } from "./deciding.js";
 import { itemOf } from "./deck.js";
 import { newKey } from "./outbox.js";
@@ -92,7 +93,7 @@ export function addUndoing(desk) {
   async function fetchCard() {
     const asked = desk.waiting;
     while (desk.waiting === asked) {
-      const response = await fetch(root.dataset.edgeUrl.replace("/0/", `/${asked.edge}/`), { headers: { Accept: "application/json" } }).catch(() => null);
+      const response = await ask(root.dataset.edgeUrl.replace("/0/", `/${asked.edge}/`), { headers: { Accept: "application/json" } }).catch(() => null);
       const isThere = response?.ok && !response.redirected;
       const found = isThere ? (await response.json()).cards : [];
       if (desk.waiting === asked && (isThere || response?.status === 404)) return asked.onCard(found.map(itemOf));
