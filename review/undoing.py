@@ -49,7 +49,7 @@ def undo(
     """
     with transaction.atomic():
         # The tiers must stand still until what is open again was read by them. Before the edges, as releases do.
-        lock_project(project.pk)
+        project = lock_project(project.pk)
         if decision is None:
             decision = next(newest_of(project, user), None)
             if decision is None:

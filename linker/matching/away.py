@@ -22,6 +22,7 @@ from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.querysets import GIVES, LIVE_STATUS, OPEN, RECEIVES, UNDECIDED, sql
 from linker.storage.cursors import stream
+from linker.storage.locks import lock_edges_by_id, lock_project
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -121,6 +122,8 @@ def _turned(project: Project, after: int) -> list[tuple[int, int]]:
 def _write(project: Project, edges: list[int]) -> Followed:
     params: dict[str, Any] = {"project": project.pk, "edges": edges}
     with transaction.atomic(), connection.cursor() as cursor:
+        project = lock_project(project.pk)
+        lock_edges_by_id(edges)
         cursor.execute(_TAKE_OUT, params)
         left = cursor.rowcount
         cursor.execute(_BRING_BACK, params)

@@ -36,9 +36,8 @@ class CapsReport(Report):
 def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> CapsReport:
     """The work of the run. May run twice. Ends the run with it: a cap that is set while it works waits for its end, and
     starts another."""
-    project = run.project
     with transaction.atomic():
-        lock_project(project.pk)
+        project = lock_project(run.project_id)
         lock_edges(project.pk, sql(UNDECIDED, "e"))
         progress(0, 3, "Bringing back what there is room for")
         back = bring_back(project)

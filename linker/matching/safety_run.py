@@ -36,10 +36,9 @@ class SafetyReport(Report):
 def run_apply_safety(run: Run, progress: Progress = lifecycle.no_progress) -> SafetyReport:
     """The work of the run. May run twice. Ends the run while it holds the project: a class that is changed meanwhile
     waits for its end, and starts another."""
-    project = run.project
     progress(0, 2, "Bringing back what may be linked again")
     with transaction.atomic():
-        lock_project(project.pk)
+        project = lock_project(run.project_id)
         back = bring_back(project)
         if back:
             retier(project, back)

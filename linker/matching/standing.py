@@ -143,9 +143,8 @@ def stand_again(run: Run, user: AbstractBaseUser | AnonymousUser) -> Run:
 
 def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandReport:
     """The work of a run that takes another again, which its parameters name. All of it in one transaction."""
-    project = run.project
     with transaction.atomic():
-        lock_project(project.pk)
+        project = lock_project(run.project_id)
         lock_edges(project.pk, "true")  # all of them: donors and acceptors are evened out, and the tiers read anew
         chosen = Run.objects.select_related("model", "project").get(project=project, pk=run.params["run"])
         kept, before = _kept(chosen), standing_run(project)

@@ -146,7 +146,7 @@ def lift(project: Project, suppressions: Iterable[int], user: User) -> Run | Non
     match run has passed it over: then the next one decides. Of more than AT_ONCE suggestions, a run brings them back,
     which is returned."""
     with transaction.atomic():
-        lock_project(project.pk)
+        project = lock_project(project.pk)
         rows = Suppression.objects.filter(project=project, pk__in=list(suppressions), lifted_at=None)
         ids = [row.pk for row in rows.select_for_update().order_by("pk")]
         Suppression.objects.filter(pk__in=ids).update(lifted_by=user, lifted_at=timezone.now())
@@ -173,7 +173,7 @@ def bring_back_allowed(project: Project, progress: Progress = lifecycle.no_progr
     while True:
         progress(done, total, "Bringing back what may be suggested again")
         with transaction.atomic():
-            lock_project(project.pk)
+            project = lock_project(project.pk)
             written, returned = _bring_back(project, ids)
         if not written:
             return back

@@ -22,7 +22,7 @@ from linker.models.replacement import replaces_sql
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
-from linker.storage.locks import lock_edges
+from linker.storage.locks import lock_edges, lock_project
 from linker.storage.slices import slices_of
 
 if TYPE_CHECKING:
@@ -208,7 +208,9 @@ def catch_up(project: Project, target: int | None = None) -> int:
         _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts)
         behind = array("q", (pk for (pk,) in stream("behind", _BEHIND, [])))  # 8 bytes each: there may be a million
     for start in range(0, len(behind), AT_A_TIME):
-        retier(project, behind[start : start + AT_A_TIME].tolist())
+        with transaction.atomic():
+            project = lock_project(project.pk)
+            retier(project, behind[start : start + AT_A_TIME].tolist())
     retier_known(project)
     return len(behind)
 

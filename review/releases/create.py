@@ -113,7 +113,7 @@ def create_release(
     else than it was when marked. Raises NothingToExport where none is ready, and NumberChanged where `shown`, the
     number of links that a preview of these edges counted, is no longer what it would count.
     """
-    lock_project(project.pk)
+    project = lock_project(project.pk)
     progress(0, STEPS, "Looking at each link again")
     checks.gather(project, edges, OPERATIONS[fmt] if shown is None else Operation, lock=True)
     if shown is not None:

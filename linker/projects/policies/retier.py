@@ -22,8 +22,8 @@ from linker.models import ChangeKind, Project, Run, RunKind
 from linker.models.querysets import UNDECIDED
 from linker.models.run import ACTIVE
 from linker.projects.overview import tier_counts
+from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
-from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ def make_or_start(reading: Reading, user: Actor) -> TierChange | Run:
 def make_by_run(run: Run, reading: Reading, progress: Progress) -> RetierReport:
     """Makes the change of a run, and ends the run with it."""
     with transaction.atomic():
-        lock_project(run.project_id)
+        wait_for_others(reading.project)
         reading.check()
         report = _report(_make(reading, run.created_by, progress))
         follow_up.start(run.project, [Piece.RULED_OUT], follows=run)

@@ -13,9 +13,16 @@ if TYPE_CHECKING:
     Actor = AbstractBaseUser | AnonymousUser | None
 
 
+# What suggestions are read by.
+_READ_BY = ("tier_basis", "expected_share", "role_links", "is_shop")
+
+
 def wait_for_others(project: Project) -> None:
-    """Releases, undos and other changes of what is read into the edges wait until this transaction ends.
+    """Releases, undos and other changes of what is read into the edges wait until this transaction ends. What they
+    changed of how suggestions are read while we waited holds for `project`, which was read before.
 
     "No key": a decision's row names its project, and its editor, who holds the edge that we may want, must not wait.
     """
-    lock_project(project.pk)
+    held = lock_project(project.pk)
+    for name in _READ_BY:
+        setattr(project, name, getattr(held, name))
