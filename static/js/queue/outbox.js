@@ -3,6 +3,7 @@
 // operation has a key, by which the server knows one that it has carried out already.
 
 import { ask } from "./asking.js";
+import { local, session } from "./storage.js";
 
 const AT_ONCE = 40;
 const KEPT_ALIVE = 50_000; // characters; browsers keep no more than 64 KB alive
@@ -26,7 +27,7 @@ export function newKey() {
 // What lies in the storage under a name: a list.
 export function read(name) {
   try {
-    return JSON.parse(localStorage.getItem(name)) || [];
+    return JSON.parse(local.get(name)) || [];
   } catch {
     return [];
   }
@@ -34,7 +35,7 @@ export function read(name) {
 
 // The edges whose decision the server answered after this page was asked for, which may show them as open.
 export function answeredMeanwhile() {
-  const times = JSON.parse(sessionStorage.getItem(ANSWERED) || "{}");
+  const times = JSON.parse(session.get(ANSWERED) || "{}");
   return Object.keys(times).filter((edge) => times[edge] >= performance.timeOrigin).map(Number);
 }
 
@@ -44,21 +45,21 @@ function newestToken() {
 }
 
 function isAlive(tab) {
-  return Date.now() - Number(localStorage.getItem(ALIVE + tab) || 0) < GONE_MS;
+  return Date.now() - Number(local.get(ALIVE + tab) || 0) < GONE_MS;
 }
 
 // The places in the storage that begin like this and belong to tabs that are gone.
 export function placesLeft(prefix, own) {
-  const places = Object.keys(localStorage).filter((name) => name.startsWith(prefix) && name !== own);
+  const places = local.names().filter((name) => name.startsWith(prefix) && name !== own);
   return places.filter((name) => !isAlive(name.slice(prefix.length)));
 }
 
 // A tab keeps its name when it is loaded again. One that was made as a copy of another takes a new one.
 function nameOfTab() {
-  let tab = sessionStorage.getItem("anchorline:tab");
+  let tab = session.get("anchorline:tab");
   if (!tab || isAlive(tab)) {
     tab = newKey();
-    sessionStorage.setItem("anchorline:tab", tab);
+    session.set("anchorline:tab", tab);
   }
   return tab;
 }
@@ -83,19 +84,20 @@ export class Outbox {
     setInterval(() => this.sayAlive(), ALIVE_MS);
     addEventListener("pagehide", () => {
       this.sendAway();
-      localStorage.removeItem(ALIVE + this.tab);
+      local.remove(ALIVE + this.tab);
     });
+    addEventListener("beforeunload", (event) => { if (this.operations.length && !local.keeps(this.place)) event.preventDefault(); });
     addEventListener("online", () => this.retry());
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.retry(); });
   }
 
   get size() { return this.operations.length; }
 
-  sayAlive() { localStorage.setItem(ALIVE + this.tab, String(Date.now())); }
+  sayAlive() { local.set(ALIVE + this.tab, String(Date.now())); }
 
   store() {
-    if (this.operations.length) localStorage.setItem(this.place, JSON.stringify(this.operations));
-    else localStorage.removeItem(this.place);
+    if (this.operations.length) local.set(this.place, JSON.stringify(this.operations));
+    else local.remove(this.place);
   }
 
   add(operation) {
@@ -130,7 +132,7 @@ export class Outbox {
   }
 
   discardOthers() {
-    for (const place of placesLeft(this.prefix, this.place)) localStorage.removeItem(place);
+    for (const place of placesLeft(this.prefix, this.place)) local.remove(place);
   }
 
   retry() {
@@ -213,7 +215,7 @@ export class Outbox {
   }
 
   noteAnswered(known, answers) {
-    const times = JSON.parse(sessionStorage.getItem(ANSWERED) || "{}");
+    const times = JSON.parse(session.get(ANSWERED) || "{}");
     for (const { key, result } of answers) {
       const { edge, label, kind } = known.get(key);
       if (result !== "saved") continue;
@@ -221,7 +223,7 @@ export class Outbox {
       else delete times[edge ?? label?.edge];
     }
     const newest = Object.entries(times).sort(([, one], [, other]) => other - one).slice(0, 2 * AT_ONCE);
-    sessionStorage.setItem(ANSWERED, JSON.stringify(Object.fromEntries(newest)));
+    session.set(ANSWERED, JSON.stringify(Object.fromEntries(newest)));
   }
 
   wait(state) {

@@ -1,10 +1,12 @@
 // For how long a rejection holds: what was chosen last is chosen on the next card, too.
 
+import { local } from "./storage.js";
+
 const NAME = "anchorline:reach";
 
 export function recall(card) {
-  const choice = card.querySelector(`[name=reach][value="${localStorage.getItem(NAME) || "good"}"]`);
+  const choice = card.querySelector(`[name=reach][value="${local.get(NAME) || "good"}"]`);
   if (choice) choice.checked = true;
 }
 
-export function remember(choice) { localStorage.setItem(NAME, choice.value); }
+export function remember(choice) { local.set(NAME, choice.value); }

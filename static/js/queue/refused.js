@@ -2,6 +2,7 @@
 // until its card is decided or put back as it came, so that it outlives the page.
 
 import { placesLeft, read } from "./outbox.js";
+import { local } from "./storage.js";
 
 const REFUSED = "anchorline:refused:";
 
@@ -22,8 +23,8 @@ export class Refused {
   drop(edge) { if (this.entries.delete(edge)) this.store(); }
 
   store() {
-    if (this.entries.size) localStorage.setItem(this.place, JSON.stringify([...this.entries.values()]));
-    else localStorage.removeItem(this.place);
+    if (this.entries.size) local.set(this.place, JSON.stringify([...this.entries.values()]));
+    else local.remove(this.place);
   }
 
   leftByOthers() { return placesLeft(this.prefix, this.place).flatMap(read); }
@@ -37,5 +38,5 @@ export class Refused {
     return found;
   }
 
-  discardOthers() { for (const place of placesLeft(this.prefix, this.place)) localStorage.removeItem(place); }
+  discardOthers() { for (const place of placesLeft(this.prefix, this.place)) local.remove(place); }
 }

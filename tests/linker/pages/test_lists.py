@@ -11,6 +11,7 @@ from linker.engine.params import MatchParams, PageFilter
 from linker.engine.patterns import PatternError
 from linker.matching.eligibility import eligible_pages
 from linker.models import Page, PageStatus, RunKind
+from linker.pages import listing
 from linker.pages.listing import PageListFilter, chosen_pages, count_chosen, count_remembered
 from tests.factories import embed, make_category, make_model, make_page, make_project, make_run
 from tests.markup import compact
@@ -155,6 +156,17 @@ def test_a_side_that_has_not_changed_is_not_counted_again_until_a_run_has_writte
     make_page(site, indexable=True)
     make_run(site, RunKind.IMPORT_PAGES, finished_at=timezone.now())
     assert reads() == (found + 1, 1)
+
+
+def test_a_search_stops_counting_and_compares_its_words_with_no_row(project, client_for, viewer, monkeypatch):
+    monkeypatch.setattr(listing, "COUNTED", 2)
+    for number in range(4):
+        make_page(project, f"/boots-{number}")
+    client = client_for(viewer)
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get("/p/shop/pages/?q=boots").text
+    assert "2+ pages" in " ".join(page.split())
+    assert not [query["sql"] for query in queries if " LIKE " in query["sql"]]
 
 
 def test_a_search_finds_removed_pages_too_and_leads_to_them(project, client_for, viewer):
