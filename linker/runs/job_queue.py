@@ -18,6 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from rq import Worker
 from rq.job import Job
+from rq.timeouts import BaseTimeoutException
 
 from linker.runs.kinds import all_jobs, job_type
 from linker.runs.patient_worker import PatientWorker, wait_for_redis
@@ -164,6 +165,11 @@ def answers() -> bool:
 def ping() -> None:
     """Raises redis.exceptions.ConnectionError or TimeoutError where Redis does not answer."""
     _hasten(django_rq.get_connection("default")).ping()
+
+
+def took_too_long(error: BaseException) -> bool:
+    """Whether a job was stopped because it took longer than its JobType allows."""
+    return isinstance(error, BaseTimeoutException)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,10 @@ NO_ROOM = (
     "The database has no room: its disk is full. Nothing is half done. Let the administrator make room, then start the "
     "run again."
 )
+TOO_LONG = (
+    "The work took longer than it may, and was stopped. Nothing is half done. Start it again when less is going on; if "
+    "it takes as long then, the administrator should give the database more memory, or the workers more cores."
+)
 
 
 class Progress(Protocol):
@@ -232,6 +236,8 @@ def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any
 def _why(error: Exception) -> str:
     if isinstance(error.__cause__ or error, psycopg.errors.DiskFull):
         return NO_ROOM
+    if job_queue.took_too_long(error):
+        return TOO_LONG
     return f"An unexpected error stopped the run: {error!r}"
 
 

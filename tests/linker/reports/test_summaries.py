@@ -28,6 +28,12 @@ def test_an_import_of_pages(project):
     assert "2 rows or cells could not be used" in text  # as older versions reported it
 
 
+def test_a_match_says_where_one_worker_compared_all_pages(project):
+    one = "One worker compared the pages: they are too few to share."
+    assert one in said(project, RunKind.MATCH, {"edges": 3, "batches": 1})
+    assert one not in said(project, RunKind.MATCH, {"edges": 3, "batches": 2})
+
+
 def test_rows_are_told_from_cells_and_from_rows_that_another_stands_for(project):
     report = {"skipped_rows": 2, "skipped_cells": 1, "duplicates": 3, "skipped_file": True, "skipped": {"a": 6}}
     text = said(project, RunKind.IMPORT_PAGES, report)

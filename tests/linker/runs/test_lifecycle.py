@@ -11,6 +11,7 @@ import numpy as np
 import psutil
 import pytest
 from django.db import connection
+from rq.timeouts import JobTimeoutException
 
 from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams
@@ -53,6 +54,18 @@ def test_an_error_of_the_user_is_told_and_another_one_crashes(project):
     broken.refresh_from_db()
     assert broken.status == "failed"
     assert "oops" in broken.error
+
+
+def test_work_that_takes_longer_than_it_may_is_stopped_with_a_sentence(project):
+    run = start(project)
+
+    def work(run, progress):
+        raise JobTimeoutException("Task exceeded maximum timeout value (21600 seconds)")  # as RQ's worker does
+
+    with pytest.raises(JobTimeoutException):
+        lifecycle.execute(run.pk, work)
+    run.refresh_from_db()
+    assert (run.status, run.error) == (RunStatus.FAILED, lifecycle.TOO_LONG)
 
 
 def test_progress_is_seen_from_outside_while_a_transaction_is_open(project):
