@@ -117,6 +117,13 @@ AGAIN: dict[str, str] = {
     RunKind.FETCH: "ingest.fetching.run.fetch_again",
     RunKind.STAND: "linker.matching.standing.stand_again",
 }
+# Runs whose parameters hold a change that somebody wanted then: it is not made again over what a later run of these
+# kinds has made.
+OVERTAKEN_BY: dict[str, tuple[str, ...]] = {
+    RunKind.RETIER: (RunKind.RETIER,),
+    RunKind.STAND: (RunKind.STAND, RunKind.MATCH),
+    RunKind.VECTORS: (RunKind.VECTORS, RunKind.EMBED),
+}
 IMPORT_AGAIN = "ingest.services.import_again"
 # What waits in a project without being a run: each is called with the project, and gives linker.runs.under_way.Waiting.
 WAITING = ("ingest.schedules.waiting.waiting", "review.second_person.waiting")

@@ -215,6 +215,16 @@ def test_an_import_does_not_put_older_data_over_newer(project, manager, client_f
     assert not Run.objects.filter(status="queued").exists()
 
 
+@pytest.mark.parametrize(("kind", "overtaken_by"), [("retier", "retier"), ("stand", "match"), ("vectors", "embed")])
+def test_a_change_is_not_made_again_over_a_later_one(project, manager, client_for, redis_server, kind, overtaken_by):
+    run = failed(project, kind, params={"wanted": {}, "model": 1})
+    make_run(project, overtaken_by, "failed")
+    later = make_run(project, overtaken_by)
+    page = client_for(manager).post(url("run_again", project, run.pk), follow=True).content.decode()
+    assert f"Run {later.pk} has changed the same since" in page
+    assert not Run.objects.filter(status="queued").exists()
+
+
 def test_a_fetch_whose_source_was_removed_is_not_tried_again(project, manager, client_for, redis_server):
     from ingest.fetching.manage import create_source, remove_source
 
