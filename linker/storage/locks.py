@@ -9,6 +9,9 @@ A transaction locks everything that it will write before it writes the first row
 whatever order, can wait for each other; PostgreSQL then ends one of them, and at size that is the one that has worked
 for an hour. Only what leaves out what others hold (SKIP LOCKED, `try_lock_pages`) may lock more later on.
 
+Whoever has waited for the project goes on with what `lock_project` returns: the row that was read before may hold
+settings that somebody has changed meanwhile.
+
 Rows are locked FOR NO KEY UPDATE, so that nobody who refers to one by a foreign key waits: an invitation or a run does
 not wait for an import. How long anybody waits for a lock, linker.operations.limits says.
 """

@@ -7,6 +7,12 @@ document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
   show(xhr.status === 503 && isSentence ? xhr.responseText : saying("refused", { status: xhr.status }));
 });
 document.addEventListener("htmx:sendError", () => show(saying("unreachable")));
+document.addEventListener("htmx:timeout", () => show(saying("unreachable")));
+
+// What is read and gets no answer ends, as over a connection that died without a word: a page that asks for itself waits
+// for each answer before it asks again. What is sent may be a large file, and takes as long as it does.
+const ANSWER_MS = 120_000; // the server gives up before
+document.addEventListener("htmx:configRequest", ({ detail }) => { if (detail.verb === "get") detail.timeout = ANSWER_MS; });
 
 function show(text) {
   const note = document.createElement("p");
