@@ -126,9 +126,14 @@ def _write(project: Project, edges: list[int]) -> Followed:
         lock_edges_by_id(edges)
         cursor.execute(_TAKE_OUT, params)
         left = cursor.rowcount
-        cursor.execute(_BRING_BACK, params)
-        back = [pk for pk, returns in cursor.fetchall() if returns]
+        back = _bring_back(cursor, params)
         if back:
             retier(project, back)
             hide(project, edges=back)
     return Followed(left, len(back))
+
+
+def _bring_back(cursor: Any, params: dict[str, Any]) -> list[int]:
+    """Which suggestions are open again."""
+    cursor.execute(_BRING_BACK, params)
+    return [pk for pk, returns in cursor.fetchall() if returns]

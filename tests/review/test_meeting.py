@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from linker.engine.params import MatchParams, Ranking
-from linker.matching import caps_run, edges, finish, standing
+from linker.matching import away, caps_run, edges, finish, standing
 from linker.matching.standing import start_standing, take_again
 from linker.matching.start import run_match
-from linker.models import Basis, Block, CandidateEdge, ExistingLink, Placement, RunKind, RunStatus, Tier
+from linker.models import Basis, Block, CandidateEdge, ExistingLink, Page, Placement, RunKind, RunStatus, Tier
 from linker.models.querysets import OPEN
 from linker.projects.policies.tiers import change_tiers
 from linker.runs import lifecycle
@@ -142,6 +143,24 @@ def test_a_look_for_released_links_and_a_link_that_is_put_back(project, editor, 
     assert (edge.status, edge.regressed) == ("suggested", True)
     assert PublishedLink.objects.get().state == LiveState.LOST
     assert LinkEvent.objects.filter(edge=edge, after=LiveState.LOST).count() >= 1
+
+
+@pytest.mark.nightly
+def test_pages_that_turn_and_a_group_that_is_decided(project, editor, monkeypatch):
+    """Without away's `lock_edges_by_id`, which was made to do nothing, PostgreSQL ends one of the two: the first has
+    the suggestion of the page that left, and wants that of the page that is back."""
+    back = make_edge(project, stale=True, away_at=timezone.now())
+    leaving = make_edge(project)
+    Page.objects.filter(pk__in=[back.target_id, leaving.target_id]).update(indexable=False)
+    Page.objects.filter(pk=back.target_id).update(indexable=True)
+    met = meet(
+        monkeypatch,
+        lambda: away.follow(project),
+        (away, "_bring_back"),
+        _accept(project, editor, back, leaving),
+    )
+    _both_went_well(met)
+    assert met.waited
 
 
 def _capped(project):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from ingest.import_report import left_out
@@ -87,6 +90,17 @@ def test_what_under_linked_pages_got_is_printed_in_sentences_alone(project, caps
     printed = capsys.readouterr().out
     assert "Of 2 under-linked acceptors" in printed
     assert "Under linked" not in printed
+
+
+def test_a_command_says_in_five_sentences_what_a_run_did_and_the_rest_if_asked(project, capsys):
+    learned = json.loads((Path(__file__).parent / "old" / "match_learned.json").read_text())
+    run = make_run(project, RunKind.MATCH, params=learned["params"], report=learned["report"])
+    ProjectCommand().show(run, is_last=False)
+    short = capsys.readouterr().out.splitlines()
+    ProjectCommand().show(run, verbose=True, is_last=False)
+    full = capsys.readouterr().out.splitlines()
+    assert len(short) <= 5 < 20 < len(full)
+    assert set(short) <= set(full)
 
 
 def test_a_look_for_what_is_sensitive(project):
