@@ -102,6 +102,8 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
 }
 # What is called with a run of any kind when it has failed.
 WHEN_FAILED = (SCHEDULE_ENDED,)
+# Of these, what follows is called then, too: what was imported or changed while one worked, another one looks at.
+LOOKED_AT_BY_ANOTHER = (RunKind.VERIFY, RunKind.CAPS, RunKind.SAFETY)
 # What is called every few seconds, to start runs that are due: each gives the runs that it started.
 STARTED_WHEN_DUE = (
     "linker.runs.sensitivity_checks.start_missing",

@@ -31,7 +31,7 @@ from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
-from linker.runs.kinds import FOLLOWED_BY, WHEN_FAILED, job_type
+from linker.runs.kinds import FOLLOWED_BY, LOOKED_AT_BY_ANOTHER, WHEN_FAILED, job_type
 from linker.runs.lost_work import is_abandoned
 from linker.runs.reports import Report, report_of
 from linker.runs.run_lock import name_connection, run_lock
@@ -264,7 +264,7 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
         if ended and status == RunStatus.FAILED:
             if run.created_by is not None:
                 _tell_of_failure(run, run.created_by)
-            for path in WHEN_FAILED:
+            for path in (*WHEN_FAILED, *(FOLLOWED_BY[run.kind] if run.kind in LOOKED_AT_BY_ANOTHER else ())):
                 import_string(path)(run)
         if ended and changes_figures(run):
             keep_figures(run.project)

@@ -339,6 +339,18 @@ def test_an_import_of_links_starts_the_look_and_the_run_says_what_it_found(proje
     assert state_of(left) == LiveState.LIVE
 
 
+def test_what_is_imported_during_a_look_that_fails_is_looked_at_by_another(project, left):
+    looks = project.runs.filter(kind=RunKind.VERIFY)
+    run = make_run(project, RunKind.VERIFY, RunStatus.RUNNING, started_at=timezone.now())
+    imported = make_run(project, RunKind.IMPORT_LINKS, finished_at=timezone.now())
+    assert start_if_due(imported) is None, "it is under way"
+    lifecycle.fail_run(run.pk, "Other work held the same rows.")
+    another = looks.get(status=RunStatus.QUEUED)
+    looks.filter(pk=another.pk).update(status=RunStatus.RUNNING, started_at=timezone.now())
+    lifecycle.fail_run(another.pk, "Other work held the same rows.")
+    assert not looks.filter(status=RunStatus.QUEUED).exists(), "nothing was imported meanwhile"
+
+
 def test_a_file_of_pages_starts_the_look_and_the_pages_of_a_fetch_leave_it_to_their_links(project, left):
     fetch = make_run(project, RunKind.FETCH)
     of_fetch = make_run(project, RunKind.IMPORT_PAGES, follows=fetch, finished_at=timezone.now())
