@@ -1,5 +1,7 @@
 import { saying } from "./sayings.js";
 
+const STALLED_MS = 60_000; // without a byte that the server took: the connection has died without a word
+
 // Shows how far an upload is. Without this file the form is sent as any other.
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -15,7 +17,10 @@ function send(form) {
   const request = new XMLHttpRequest();
   bar.hidden = false;
   button.disabled = true;
+  let stalled = setTimeout(() => request.abort(), STALLED_MS);
   request.upload.addEventListener("progress", ({ loaded, total }) => {
+    clearTimeout(stalled);
+    if (loaded < total) stalled = setTimeout(() => request.abort(), STALLED_MS);
     bar.max = total;
     bar.value = loaded;
     state.textContent = loaded < total ? saying("uploading", { percent: Math.floor((100 * loaded) / total) }) : saying("looking");
@@ -25,11 +30,14 @@ function send(form) {
     if (request.status < 400 && request.responseURL !== form.action) location.assign(request.responseURL);
     else showAnswer(request);
   });
-  request.addEventListener("error", () => {
-    bar.hidden = true;
-    button.disabled = false;
-    state.textContent = saying("broken");
-  });
+  for (const end of ["error", "abort"]) {
+    request.addEventListener(end, () => {
+      clearTimeout(stalled);
+      bar.hidden = true;
+      button.disabled = false;
+      state.textContent = saying("broken");
+    });
+  }
   request.open("POST", form.action);
   request.send(new FormData(form));
 }
