@@ -12,7 +12,7 @@ import pytest
 from linker.engine.index import SiteIndex, build_index
 from linker.engine.rank import rank_site
 from linker.engine.ranking.options import EngineOptions
-from linker.engine.ranking.siblings import OF_ANOTHER, another_member, another_year, series_shift
+from linker.engine.ranking.siblings import NAMESAKE, OF_ANOTHER, another_member, another_year, namesakes, series_shift
 from linker.engine.site import checked
 from linker.engine.text.titles import read_title_words
 from linker.engine.text.tokens import Vocabulary
@@ -67,6 +67,15 @@ def test_a_member_that_the_source_names_is_as_likely_as_before(returns: SiteInde
 def test_titles_that_share_few_words_are_of_no_series(returns: SiteIndex) -> None:
     assert not told(returns, another_member, "Goods", "Taking back goods (Italy)")
     assert not told(returns, another_member, "Shelves", "Goods")
+
+
+def test_pages_of_one_title_are_namesakes_and_others_are_not() -> None:
+    titles = ["Plots in three dimensions", "Plot in three dimensions", "Plots in two dimensions", "Plots", "", ""]
+    made = replace(made_site(len(titles)), titles=titles, h1s=titles, bodies=[GOODS] * len(titles))
+    index = build_index(checked(made))
+    source, target = np.array([0, 1, 0, 0, 3, 4]), np.array([1, 0, 2, 3, 0, 5])
+    assert namesakes(index, source, target).tolist() == [True, True, False, False, False, False]
+    assert series_shift(index, source, target)[:2].tolist() == [NAMESAKE, NAMESAKE]
 
 
 VOTING = {
