@@ -13,11 +13,13 @@ from linker.engine.anchors.context import in_context
 from linker.engine.anchors.cuts import cut_out
 from linker.engine.anchors.doubts import (
     NAME_GOES_ON,
+    NEVER_LINKED,
     OF_DONOR,
     SAID_ONCE,
     dated_posts,
     name_donor,
     name_goes_on,
+    never_linked,
     said_once,
 )
 from linker.engine.anchors.edges import without_edges
@@ -108,6 +110,7 @@ def anchor_choices(
         likely += np.where(name_donor(table), OF_DONOR, 0.0)
         is_cut = name_goes_on(table, evidence.index.site, source[pair[found.pair]])
         likely += np.where(is_cut, NAME_GOES_ON, 0.0)
+        likely += np.where(never_linked(table, len(evidence.index.site)), NEVER_LINKED, 0.0)
         wordings = _Wordings(evidence.index.site, texts, found, at_best_place(finder, texts, found), likely)
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]

@@ -135,12 +135,14 @@ POINTING_WORDS: dict[str, str] = {
         example examples details information info documentation docs wiki screenshot screenshots video videos
         interview interviews tutorial tutorials introduction overview summary last latest recent recently previous
         previously earlier next new newest first second third upcoming current original official full complete
-        following preceding above mentioned wrote written published read see said here there the this that our my in""",
+        following preceding above mentioned wrote written published read see said here there the this that our my in
+        use uses case cases feature features benefit benefits getting started""",
     "fr": """article articles billet billets publication publications page pages guide guides annonce annonces annoncé
         annoncée version versions communiqué actualité actualités nouvelle nouvelles site lien liens liste partie
         section chapitre épisode série exemple exemples détails information informations documentation vidéo entretien
         dernier dernière derniers dernières récent récente précédent précédente premier première prochain prochaine
-        nouveau original officiel officielle complet complète suivant suivante lire voir dit écrit publié publiée""",
+        nouveau original officiel officielle complet complète suivant suivante lire voir dit écrit publié publiée cas
+        usage usages utilisation fonctionnalités avantages""",
     "de": """beitrag beiträge artikel eintrag blog blogbeitrag seite seiten anleitung anleitungen ankündigung
         ankündigungen angekündigt veröffentlichung veröffentlichungen veröffentlicht freigabe version versionen meldung
         meldungen nachricht nachrichten neuigkeiten bericht berichte berichtet berichteten newsletter webseite website
@@ -148,12 +150,14 @@ POINTING_WORDS: dict[str, str] = {
         dokumentation wiki bildschirmfotos video videos interview interviews einführung übersicht letzter letzte letzten
         letztes neueste neuesten neuester neuestes aktuelle aktuellen aktueller vorherige vorherigen vorige vorigen
         frühere früheren nächste nächsten neue neuen erste ersten zweite zweiten offizielle offiziellen vollständige
-        vollständigen folgende folgenden oben genannt erwähnt geschrieben gesagt lesen siehe""",
+        vollständigen folgende folgenden oben genannt erwähnt geschrieben gesagt lesen siehe anwendungsfall
+        anwendungsfälle anwendungsfällen funktionen vorteile schritte""",
     "es": """artículo artículos entrada entradas publicación publicaciones página páginas guía guías anuncio anuncios
         anunciado versión versiones lanzamiento noticia noticias informe informes sitio enlace enlaces lista parte
         sección capítulo episodio serie ejemplo ejemplos detalles información documentación vídeo entrevista último
         última últimos últimas reciente recientes anterior anteriores primero primera próximo próxima nuevo nueva
-        original oficial completo completa siguiente leer ver dicho escrito publicado publicada""",
+        original oficial completo completa siguiente leer ver dicho escrito publicado publicada caso casos uso usos
+        funciones ventajas""",
     "it": """articolo articoli post pubblicazione pubblicazioni pagina pagine guida guide annuncio annunci annunciato
         versione versioni rilascio notizia notizie rapporto sito link elenco parte sezione capitolo episodio serie
         esempio esempi dettagli informazioni documentazione video intervista ultimo ultima ultimi ultime recente recenti

@@ -9,7 +9,7 @@ import pytest
 
 from linker.engine.anchors import choice
 from linker.engine.anchors.choice import anchor_choices
-from linker.engine.anchors.doubts import NAME_GOES_ON, SAID_ONCE, dated_posts, name_donor, said_once
+from linker.engine.anchors.doubts import NAME_GOES_ON, SAID_ONCE, dated_posts, name_donor, never_linked, said_once
 from linker.engine.anchors.features import WORD_FEATURES
 from linker.engine.evidence import TextEvidence, build_evidence
 from linker.engine.index import build_index
@@ -50,6 +50,18 @@ def test_the_name_of_the_donor_leads_nowhere_else() -> None:
     own, other = anchor_choices(evidence, np.array([0, 1]), np.array([7, 7]), shipped())
     assert next(choice.weight for choice in other if choice.text == "turning millstones") >= 0.75
     assert max((choice.weight for choice in own if "turning a millstone" in choice.text), default=0) < 0.5
+
+
+def test_words_that_many_pages_say_and_none_links_are_doubted() -> None:
+    def doubts(pages: int, of: int = 1000, **values: float) -> bool:
+        return bool(never_linked(table(WORD_FEATURES, pages=float(np.log1p(pages)), **values), of)[0])
+
+    assert doubts(30)
+    assert not doubts(29)
+    assert not doubts(9, of=50), "too few pages to tell"
+    assert doubts(10, of=50)
+    assert not doubts(30, links=float(np.log1p(1))), "a link of the site says that they mean the target"
+    assert not doubts(30, share=0.5), "the site links them, if elsewhere"
 
 
 @pytest.mark.parametrize(
