@@ -23,6 +23,7 @@ from linker.engine.ranking.ranked import Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker, Card
 from linker.engine.ranking.rankers.registry import ranker_of
 from linker.engine.site import Links, Pairs, Site, checked
+from linker.engine.text.model_languages import can_read
 from linker.errors import UserError
 from linker.matching.category_nodes import category_nodes
 from linker.matching.copies import find_copies, load_twins
@@ -316,7 +317,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             h1s=h1s,
             bodies=bodies,
             languages=languages,
-            unit=HalfVectors(load_half_vectors(model.pk, model.dimensions, ids)),
+            unit=HalfVectors(_vectors(model, ids, languages)),
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=links,
@@ -341,6 +342,16 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         ids,
         with_text,
     )
+
+
+def _vectors(model: EmbeddingModel, ids: NDArray[np.int64], languages: list[str]) -> NDArray[Any]:
+    """The vectors of pages, float16 [n, d]; 0 where the model cannot read the page: what it makes of Chinese, if it
+    has learned English alone, is alike and unlike by chance. Imported vectors are taken as they are."""
+    half = load_half_vectors(model.pk, model.dimensions, ids)
+    if model.project_id is None:
+        unread = {language for language in set(languages) if not can_read(model.name, language)}
+        half[[place for place, language in enumerate(languages) if language in unread]] = 0
+    return half
 
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:

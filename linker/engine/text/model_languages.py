@@ -41,6 +41,11 @@ _MODELS: tuple[tuple[str, frozenset[str]], ...] = (
         _ENGLISH,
     ),
 )
+# Languages that are written in other letters than those of English.
+_OTHER_LETTERS = _languages(
+    """am ar as be bg bn dv el fa gu he hi hy ja ka kk km kn ko ku ky lo mk ml mn mr my ne or pa ps ru sa sd si sr ta te
+    tg th ti tt ug uk ur yi zh"""
+)
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2", "multilingual-e5-small"
 
 
@@ -56,3 +61,10 @@ def knows(model: str, language: str) -> bool | None:
     if languages is None or not language:
         return None
     return kin(language) in set(map(kin, languages))
+
+
+def can_read(model: str, language: str) -> bool:
+    """Whether the vectors that a model makes of a language may be compared: not where it was trained on others, in
+    other letters. Of German, a model of English reads names and words that are much the same; of Chinese it reads
+    nothing."""
+    return language not in _OTHER_LETTERS or knows(model, language) is not False

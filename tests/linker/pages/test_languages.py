@@ -10,7 +10,7 @@ from ingest import services as ingest
 from linker.embedding.service import run_embed
 from linker.engine.params import MatchParams, Ranking
 from linker.engine.text.languages import detect
-from linker.engine.text.model_languages import knows
+from linker.engine.text.model_languages import can_read, knows
 from linker.explain.pair import why_not_pair
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Change, Page, RunKind
@@ -377,6 +377,20 @@ def test_the_list_of_pages_shows_and_filters_languages_where_there_are_several(p
 )
 def test_of_known_models_the_languages_are_known_and_of_others_nothing_is_claimed(model, language, known):
     assert knows(model, language) is known
+
+
+@pytest.mark.parametrize(
+    ("model", "language", "read"),
+    [
+        ("all-MiniLM-L6-v2", "zh", False),
+        ("all-MiniLM-L6-v2", "de", True),
+        ("all-MiniLM-L6-v2", "", True),
+        ("multilingual-e5-small", "zh", True),
+        ("a-model-nobody-knows", "zh", True),
+    ],
+)
+def test_a_model_of_english_reads_no_language_of_other_letters(model, language, read):
+    assert can_read(model, language) is read
 
 
 def german_site(project, model: str, *, english: int = 0) -> None:
