@@ -42,8 +42,8 @@ TREES = REPRODUCIBLE | {
 ROUNDS = 300
 # A pair that is nearer, says more of the target or is liked better by the site's own ranker is never less relevant for
 # it: with so few judged suggestions, trees would find sites where it is.
-NEVER_LESS = ("cosine", "words", "title_in_text", "own_title_in_target", "base", "formula")
-NEVER_MORE = ("cosine_rank", "words_rank", "base_rank", "formula_rank")
+NEVER_LESS = ("cosine", "words", "title_in_text", "own_title_in_target", "base", "formula", "nearer", "nearer_target")
+NEVER_MORE = ("cosine_place", "words_place", "base_place", "formula_place")
 OF_PAIRS = {
     "feature_fraction": 0.15,
     "monotone_constraints": [(name in NEVER_LESS) - (name in NEVER_MORE) for name in PAIR_FEATURES],
@@ -76,8 +76,8 @@ def words(rows: list[Row]) -> np.ndarray:
 
 
 def name_of(row: Row) -> str:
-    """The site, whether it was imported with its texts or without them."""
-    return str(row["site"]).removesuffix("_bare")
+    """The site, whether it was imported with its texts, without them, or crawled."""
+    return str(row["site"]).removesuffix("_bare").removesuffix("_crawled")
 
 
 def has_former_name(row: Row) -> bool:
@@ -148,8 +148,14 @@ def chance(quick: lightgbm.Booster, table: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-raw(quick, blind(table)[:, : len(SPAN_FEATURES)])))
 
 
-def curve(*log_odds: np.ndarray, label: list[bool]) -> list[float]:
-    fitted = LogisticRegression(C=1.0).fit(np.column_stack(log_odds), label)
+def curve(*log_odds: np.ndarray, label: list[bool], site: np.ndarray | None = None) -> list[float]:
+    """Bias and weights. With `site`, the sites count alike however many of their suggestions were judged: what is
+    stated is what may be expected of the next site, and the sites read most are not the likeliest to come."""
+    weight = None
+    if site is not None:
+        _, place, count = np.unique(site, return_inverse=True, return_counts=True)
+        weight = len(site) / len(count) / count[place]
+    fitted = LogisticRegression(C=1.0).fit(np.column_stack(log_odds), label, sample_weight=weight)
     return [round(float(value), 6) for value in (fitted.intercept_[0], *fitted.coef_[0])]
 
 
@@ -174,6 +180,7 @@ def learned(rows: list[Row], without: list[str]) -> tuple[dict[str, Any], np.nda
     of_pair, of_words = held_out(rows)
     in_text = np.flatnonzero(~np.isnan(of_words))
     beside = np.array([n for n, row in enumerate(rows) if not row["in_sentence"] and not has_former_name(row)])
+    site = np.array([name_of(row) for row in rows])
     quick = linked_spans(without)
     kept = {
         "judged": len(rows),
@@ -184,7 +191,7 @@ def learned(rows: list[Row], without: list[str]) -> tuple[dict[str, Any], np.nda
         "words": wording(rows, quick).model_to_string(),
         "quick": quick.model_to_string(),
         "in_text": curve(of_pair[in_text], of_words[in_text], label=[good_words(rows[n]) for n in in_text]),
-        "beside": curve(of_pair[beside], label=[bool(rows[n]["accept"]) for n in beside]),
+        "beside": curve(of_pair[beside], label=[bool(rows[n]["accept"]) for n in beside], site=site[beside]),
     }
     return kept, of_pair, of_words
 

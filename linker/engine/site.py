@@ -96,6 +96,14 @@ class Site:
             return np.ones(len(source), dtype=np.bool_)
         return self.tree.within(self.nodes[source], self.nodes[target], self.levels_up)
 
+    def within_reach(self) -> NDArray[np.int64]:
+        """How many pages no language keeps apart from each, itself among them, int64 [n]."""
+        if self.language_ids is None:
+            return np.full(len(self), len(self))
+        _, place, count = np.unique(self.language_ids, return_inverse=True, return_counts=True)
+        without = np.count_nonzero(self.language_ids == 0)
+        return np.where(self.language_ids == 0, len(self), count[place] + without)
+
 
 def checked(site: Site) -> Site:
     """The site with sound vectors: NaN and infinite rows become 0, others length 1. Pages that do not say their

@@ -31,16 +31,20 @@ SHIPPED = Path(__file__).parent / "shipped" / "approval.json.gz"
 # Of all that makes a score: the file above, and what is added to its log-odds by rules (here, and in
 # linker.engine.anchors.choice and linker.engine.ranking: choose and words). Raise it with any of these, or a run of
 # what changed mixes scores of two versions with those of the run before it. At most ten characters.
-VERSION = "approval-5"
+VERSION = "approval-6"
 GOOD_WORDS = 0.75  # how likely words have to be all right, in a link that is, to be proposed in the text
 
-# What is known of a pair beside its FEATURES: log-odds of the site's own ranker and the pair's place by them among its
-# source's, NaN without one; the formula's sum and place; how many generators found it; the logarithm of the site's
-# pages; and how near, by cosine, the nearest pages of either side are on average.
+# Places among a source's pairs count as shares of the pages that it might link to, see `places`: the tenth of 500 pages
+# is not as near as the tenth of 10,000, and of the suggestions of small sites readers approved fewer than was stated.
+_PLACES = {"cosine_rank": "cosine_place", "words_rank": "words_place"}
+# What is known of a pair: its FEATURES; log-odds of the site's own ranker and the pair's place by them among its
+# source's, NaN without one; the formula's sum and place; how many generators found it; how near, by cosine, the nearest
+# pages of either side are on average; and by how much the two are nearer than that.
 PAIR_FEATURES: tuple[str, ...] = (
-    *FEATURES, "base", "base_rank", "formula", "formula_rank", "generators", "pages", "mean_cosine",
-    "mean_cosine_target",
+    *(_PLACES.get(name, name) for name in FEATURES), "base", "base_place", "formula", "formula_place", "generators",
+    "mean_cosine", "mean_cosine_target", "nearer", "nearer_target",
 )  # fmt: skip
+LARGEST = 12_000  # pages of the largest site that was learned from; places in larger ones count as in it
 _BASE, _DONOR_TOKENS = PAIR_FEATURES.index("base"), PAIR_FEATURES.index("donor_tokens")
 BASE_WEIGHT = 0.15
 A_TEXT = 3.0  # logarithm of the tokens of a text that could hold a link: about twenty
@@ -118,23 +122,39 @@ def pair_table(
     formula_rank: NDArray[np.float64],
     found: NDArray[np.int32],
     nearness: NDArray[np.float64],
+    within_reach: NDArray[np.int64],
     source: NDArray[np.int64],
     target: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `nearness` of all pages."""
+    """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `nearness` and `within_reach`,
+    [n] each: see `nearness_of` and `Site.within_reach`; ranks count from 0."""
+    pages = within_reach[source]
+    own = features.copy()
+    for name in _PLACES:
+        column = FEATURES.index(name)
+        own[:, column] = places(features[:, column], pages)
+    cosine = features[:, FEATURES.index("cosine")]
     beside = np.column_stack(
         [
             base,
-            base_rank,
+            places(base_rank, pages),
             formula,
-            formula_rank,
+            places(formula_rank, pages),
             bits(found),
-            np.full(len(base), np.log(len(nearness))),
             nearness[source],
             nearness[target],
+            cosine - nearness[source],
+            cosine - nearness[target],
         ]
     )
-    return np.hstack([features, beside.astype(np.float32)])
+    return np.hstack([own, beside.astype(np.float32)])
+
+
+def places(rank: NDArray[np.floating[Any]], pages: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The logarithm of the share of so many pages that comes up to a rank, which counts from 0, float64 [m]; NaN for a
+    rank below 0, which is that of a pair without one."""
+    rank = np.where(rank < 0, np.nan, rank).astype(np.float64)
+    return np.asarray(np.log1p(rank) - np.log(np.clip(pages, 1, LARGEST)))
 
 
 def bits(found: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bench.panel.train import curve, good_words, has_words, judged, pairs, raw, relevance
 from linker.engine.anchors.choice import span_finder
 from linker.engine.anchors.context import in_context
-from linker.engine.anchors.doubts import NAME_GOES_ON, OF_DONOR, SAID_ONCE
+from linker.engine.anchors.doubts import NAME_GOES_ON, NEVER_LINKED, OF_DONOR, SAID_ONCE
 from linker.engine.anchors.features import CONTEXT_FEATURES, WORD_FEATURES
 from linker.engine.anchors.ownership import OWN_WORDS
 from linker.engine.anchors.title_words import PART_OF_TITLE
@@ -28,19 +28,21 @@ from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import (
     BASE_WEIGHT,
     GOOD_WORDS,
+    LARGEST,
     PAIR_FEATURES,
     SHIPPED,
     VERSION,
     Curve,
     bits,
     log_odds_shift,
+    places,
     shipped,
 )
 from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.calibration import Calibration, calibrate
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.other_subjects import OF_ANOTHER_SUBJECT
-from linker.engine.ranking.siblings import OF_ANOTHER
+from linker.engine.ranking.siblings import NAMESAKE, OF_ANOTHER
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.test_rank import without
@@ -59,7 +61,7 @@ def test_the_shipped_model_is_what_training_on_the_judged_suggestions_gives() ->
 
 
 # What makes the scores of each version: the model, and what rules add to its log-odds.
-SCORES = {"approval-5": "cab58967228e"}
+SCORES = {"approval-6": "fbb58934bb5c"}
 
 
 def test_what_makes_other_scores_is_another_version() -> None:
@@ -74,6 +76,8 @@ def test_what_makes_other_scores_is_another_version() -> None:
         OF_ANOTHER_SUBJECT,
         BASE_WEIGHT,
         GOOD_WORDS,
+        NAMESAKE,
+        NEVER_LINKED,
     )
     made_of = gzip.decompress(SHIPPED.read_bytes()) + repr(added).encode()
     found = hashlib.sha256(made_of).hexdigest()[:12]
@@ -150,6 +154,21 @@ def test_a_calibration_never_turns_the_order_around(
 @given(st.lists(st.integers(0, 2**31 - 1), max_size=20))
 def test_bits_are_counted(values: list[int]) -> None:
     assert bits(np.array(values, dtype=np.int64)).tolist() == [value.bit_count() for value in values]
+
+
+def test_a_place_counts_as_a_share_of_the_pages_in_reach() -> None:
+    pages = np.array([500, 10_000, 10_000, 500, 1_000_000, LARGEST])
+    found = places(np.array([0, 0, 19, -1, 3, 3]), pages)
+    assert found[1] < found[0], "the first of many is nearer than the first of few"
+    assert found[2] == pytest.approx(found[0]), "the twentieth of 10,000 is where the first of 500 is"
+    assert np.isnan(found[3])
+    assert found[4] == found[5], "no larger site was learned from"
+
+
+def test_pages_of_another_language_are_out_of_reach() -> None:
+    site = made_site(5)
+    assert site.within_reach().tolist() == [5] * 5
+    assert replace(site, language_ids=np.array([7, 7, 0, 9, 7])).within_reach().tolist() == [4, 4, 5, 2, 4]
 
 
 def test_the_sites_own_ranker_weighs_in_where_the_donor_has_a_text() -> None:
