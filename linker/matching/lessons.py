@@ -176,7 +176,7 @@ def kept_lesson(report: ApprovalReport | None) -> Lesson:
     if report is None:
         return Lesson(1.0, 0.0, 0, {})
     shifts = {(kind.family, kind.code): kind.shift for kind in report.kinds}
-    return Lesson(report.slope, report.shift, report.decisions, shifts)
+    return Lesson(report.slope, report.shift, report.decisions, shifts, report.lowest)
 
 
 def learned_by(run: Run | None) -> Lesson:
@@ -193,7 +193,15 @@ def calibration_of(project: Project, lesson: Lesson, eligible: Eligible) -> Cali
             giving=_shifts(lesson, Family.GIVER, role) + _shifts(lesson, Family.FROM, top),
             receiving=_shifts(lesson, Family.RECEIVER, role) + _shifts(lesson, Family.TO, top),
         )
-    return Calibration(lesson.slope, lesson.shift, lesson.decisions, pages, lesson.words())
+    return Calibration(
+        slope=lesson.slope,
+        shift=lesson.shift,
+        decisions=lesson.decisions,
+        pages=pages,
+        words=lesson.words(),
+        sources=lesson.sources(),
+        lowest=lesson.lowest,
+    )
 
 
 _OF_PAGES = (Family.GIVER, Family.RECEIVER, Family.FROM, Family.TO)
@@ -282,12 +290,25 @@ def upcoming(
         return None
     rows, share = waiting
     before = kept_lesson(kept)
-    value = (log_odds(rows["probability"].astype(np.float64)) - _moves(before, rows) - before.shift) / before.slope
-    value = value * lesson.slope + lesson.shift + _moves(lesson, rows)
-    tiers = RunTiers(project, rows["probability"].astype(np.float64))
-    places = tiers.places(1 / (1 + np.exp(-value)), tiers.cohorts(rows, rows[Family.PLACE.value] == 1))
+    probability = rows["probability"].astype(np.float64)
+    expected = _read_by(lesson, _stated(before, probability, rows), rows)
+    tiers = RunTiers(project, probability)
+    places = tiers.places(expected, tiers.cohorts(rows, rows[Family.PLACE.value] == 1))
     is_held = np.array([*(tier.held for tier in tiers.tiers), True])
     return _by_kind(rows[rows["is_shown"]], share), _by_kind(rows[~is_held[places]], share)
+
+
+def _read_by(lesson: Lesson, stated: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """What is to be expected of links by a lesson where the model `stated` so much, float64 [m]."""
+    moved = 1 / (1 + np.exp(-(log_odds(stated) * lesson.slope + lesson.shift + _moves(lesson, rows))))
+    return np.where(stated < lesson.lowest, np.minimum(moved, stated), moved)
+
+
+def _stated(lesson: Lesson, expected: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """What the model stated of links of which so much is `expected` by a lesson, float64 [m]."""
+    stated = 1 / (1 + np.exp(-(log_odds(expected) - _moves(lesson, rows) - lesson.shift) / lesson.slope))
+    not_raised = (expected < lesson.lowest) & (_read_by(lesson, expected, rows) == expected)
+    return np.where(not_raised, expected, stated)
 
 
 def _moves(lesson: Lesson, rows: NDArray[Any]) -> NDArray[np.float64]:

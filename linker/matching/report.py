@@ -107,6 +107,7 @@ def approval_report(
         decisions=calibration.decisions,
         slope=calibration.slope,
         shift=calibration.shift,
+        lowest=calibration.lowest,
         kinds=kinds,
     )
 

@@ -133,7 +133,8 @@ class KindLesson:
 @dataclass(frozen=True, kw_only=True)
 class ApprovalReport:
     """What the probabilities come from: the model that ships, learned on `judged` suggestions of `sites`, moved by
-    `slope` and `shift` after `decisions` of the project's editors, and by the kinds of links."""
+    `slope` and `shift` after `decisions` of the project's editors, and by the kinds of links; nothing below `lowest`
+    was raised."""
 
     version: str
     judged: int
@@ -141,6 +142,7 @@ class ApprovalReport:
     decisions: int
     slope: float
     shift: float
+    lowest: float = 0.0
     bands: tuple[ApprovalBand, ...] = ()
     kinds: tuple[KindLesson, ...] = ()
 

@@ -39,6 +39,7 @@ OF_WORDS = (Family.PLACE, Family.WORDS)
 # What shifts and the slope are taken to be before there are decisions: normal, with these standard deviations. Chosen
 # by halving the judged suggestions of each site of bench/panel: see docs/approval.md.
 _SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.1, 0.2, 0.2
+_FEW = 0.1  # of the decisions may be on links that were stated lower than what they count for
 DEVIATIONS = {
     Family.GIVER: 0.5,
     Family.RECEIVER: 0.5,
@@ -68,20 +69,23 @@ class PageShifts:
 @dataclass(frozen=True)
 class Calibration:
     """`slope` and `shift` of the shipped model's log-odds by so many `decisions`; beside that, how far `pages` move
-    their links, and `words` the links on words of each of SOURCES and, last, those beside the text."""
+    their links, and `words` the links on words of each of SOURCES and, last, those beside the text. `sources`: how far
+    of that the words of each of SOURCES do, wherever links stand. Nothing stated below `lowest` is raised."""
 
     slope: float = 1.0
     shift: float = 0.0
     decisions: int = 0
     pages: PageShifts | None = None
     words: tuple[float, ...] = (0.0,) * (BESIDE + 1)
+    sources: tuple[float, ...] = (0.0,) * BESIDE
+    lowest: float = 0.0
 
     def __call__(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """What is to be expected where the model expects `probability`, float64 [m], of links of no kind in
         particular; never falls as that rises."""
         if not self.decisions:
             return probability
-        return _chance(self.slope * log_odds(probability) + self.shift)
+        return self._capped(probability, self.slope * log_odds(probability) + self.shift)
 
     def of_links(
         self,
@@ -97,7 +101,11 @@ class Calibration:
         moved = self.slope * log_odds(probability) + self.shift + np.array(self.words)[words]
         if self.pages is not None:
             moved += self.pages.giving[source] + self.pages.receiving[target]
-        return _chance(moved)
+        return self._capped(probability, moved)
+
+    def _capped(self, probability: NDArray[np.float64], moved: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chances of log-odds that were moved, [m] both."""
+        return np.where(probability < self.lowest, np.minimum(_chance(moved), probability), _chance(moved))
 
     def by_words(self, probability: NDArray[np.float64], words: NDArray[np.int8] | int) -> NDArray[np.float64]:
         """How many times as likely as the model expects a link is to be approved for where its words come from."""
@@ -105,15 +113,27 @@ class Calibration:
             return np.ones(len(probability))
         return _chance(log_odds(probability) + np.array(self.words)[words]) / np.maximum(probability, 1e-6)
 
+    def by_source(self, probability: NDArray[np.float64], words: NDArray[np.int8]) -> NDArray[np.float64]:
+        """The same for the words alone, and not for standing in the text."""
+        if not any(self.sources):
+            return np.ones(len(probability))
+        return _chance(log_odds(probability) + np.array(self.sources)[words]) / np.maximum(probability, 1e-6)
+
 
 @dataclass(frozen=True)
 class Lesson:
-    """What decisions teach: `slope` and `shift` for all links, and `shifts` by kind, in log-odds."""
+    """What decisions teach: `slope` and `shift` for all links, and `shifts` by kind, in log-odds. They were on links
+    stated at `lowest` and more: how editors like what is stated less, nobody knows, and nothing of it is raised."""
 
     slope: float
     shift: float
     decisions: int
     shifts: Mapping[Kind, float]
+    lowest: float = 0.0
+
+    def sources(self) -> tuple[float, ...]:
+        """As Calibration has them."""
+        return tuple(self.shifts.get((Family.WORDS, place), 0.0) for place in range(BESIDE))
 
     def words(self) -> tuple[float, ...]:
         """As Calibration has it. Places are 0 beside the text and 1 in it."""
@@ -125,7 +145,7 @@ def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calib
     """The likeliest calibration given what the shipped model `stated` of decided suggestions and whether they were
     `approved`, [k] each, where nothing is known of their kinds."""
     lesson = learn(stated, approved, {}, np.ones(len(stated), dtype=np.bool_))
-    return Calibration(lesson.slope, lesson.shift, lesson.decisions)
+    return Calibration(lesson.slope, lesson.shift, lesson.decisions, lowest=lesson.lowest)
 
 
 def learn(
@@ -168,7 +188,14 @@ def learn(
         if np.abs(step).max() < 1e-9:
             break
     slope, shift, *shifts = np.round(found, 6).tolist()
-    return Lesson(round(max(1 + slope, _LEAST_SLOPE), 6), shift, len(stated), dict(zip(known, shifts, strict=True)))
+    of_pairs = stated[of_pair]
+    return Lesson(
+        slope=round(max(1 + slope, _LEAST_SLOPE), 6),
+        shift=shift,
+        decisions=len(stated),
+        shifts=dict(zip(known, shifts, strict=True)),
+        lowest=round(float(np.quantile(of_pairs, _FEW)), 6) if len(of_pairs) else 0.0,
+    )
 
 
 def common_kinds(kinds: Mapping[Family, NDArray[np.int64]]) -> frozenset[Kind]:

@@ -62,7 +62,9 @@ def words_of(
         pair = some[row_of]
         likely = approval.approved_in_text(relevance[pair], rows["good"].astype(np.float64))
         beside = probability[pair]
-        moved = calibration.by_words(likely, rows["source"]) / calibration.by_words(beside, BESIDE)
+        # Not for standing in the text: an editor who approves half of the links in texts, and all in lists, has no use
+        # for the other half in lists.
+        moved = calibration.by_source(likely, rows["source"])
         rows["good"] = np.minimum(likely / np.maximum(beside, 1e-6), 1) * moved
         worth_keeping = rows["good"] >= WORTH_PICKING
         count[some] = np.bincount(row_of[worth_keeping], minlength=len(some))

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from linker.engine.ranking.calibration import BESIDE, SOURCES, Calibration, Family, PageShifts, common_kinds, learn
+from linker.engine.ranking.calibration import (
+    BESIDE,
+    SOURCES,
+    Calibration,
+    Family,
+    Lesson,
+    PageShifts,
+    calibrate,
+    common_kinds,
+    learn,
+)
 
 BOUND = 0.75  # from where suggestions are shown
 HUB, ARTICLE = 1, 2
@@ -86,3 +97,27 @@ def test_many_decisions_are_read_in_parts_and_teach_the_same() -> None:
     lesson = learn(stated, approved, kinds, np.ones(25_000, dtype=bool))
     assert len(lesson.shifts) == 60
     assert max(map(abs, lesson.shifts.values())) < 0.5
+
+
+def test_approvals_raise_nothing_that_is_stated_lower_than_what_was_decided() -> None:
+    """Editors saw what was stated at 0.75 and more, and liked all of it; nobody has seen the rest."""
+    stated = np.linspace(0.75, 0.95, 60)
+    moved = calibrate(stated, np.ones(60, dtype=np.bool_))
+    assert moved.lowest == pytest.approx(0.77, abs=0.005)
+    low, high = np.array([0.3, 0.6, 0.7]), np.array([0.8, 0.9])
+    assert np.array_equal(moved(low), low)
+    assert (moved(high) > high).all()
+
+
+def test_rejections_lower_what_is_stated_lower_too() -> None:
+    moved = calibrate(np.linspace(0.75, 0.95, 60), np.arange(60) % 2 == 0)
+    assert (moved(np.array([0.3, 0.6])) < np.array([0.3, 0.6])).all()
+
+
+def test_words_are_judged_for_where_they_come_from_and_not_for_standing_in_the_text() -> None:
+    """An editor who rejects half of the links in texts, and none in lists, has said nothing of the words."""
+    lesson = Lesson(1.0, 0.0, 90, {(Family.PLACE, 1): -1.0, (Family.PLACE, 0): 0.6, (Family.WORDS, TITLE): -0.1})
+    moved = Calibration(1.0, 0.0, 90, words=lesson.words(), sources=lesson.sources())
+    of_title = moved.by_source(np.array([0.8]), np.array([TITLE], dtype=np.int8))
+    assert of_title[0] > 0.95
+    assert moved.by_words(np.array([0.8]), TITLE)[0] < 0.75
