@@ -176,7 +176,7 @@ def kept_lesson(report: ApprovalReport | None) -> Lesson:
     if report is None:
         return Lesson(1.0, 0.0, 0, {})
     shifts = {(kind.family, kind.code): kind.shift for kind in report.kinds}
-    return Lesson(report.slope, report.shift, report.decisions, shifts, report.lowest)
+    return Lesson(report.slope, report.shift, report.decisions, shifts, report.lowest, report.sources)
 
 
 def learned_by(run: Run | None) -> Lesson:
@@ -199,7 +199,7 @@ def calibration_of(project: Project, lesson: Lesson, eligible: Eligible) -> Cali
         decisions=lesson.decisions,
         pages=pages,
         words=lesson.words(),
-        sources=lesson.sources(),
+        sources=lesson.sources,
         lowest=lesson.lowest,
     )
 

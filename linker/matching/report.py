@@ -108,6 +108,7 @@ def approval_report(
         slope=calibration.slope,
         shift=calibration.shift,
         lowest=calibration.lowest,
+        sources=calibration.sources,
         kinds=kinds,
     )
 

@@ -134,7 +134,7 @@ class KindLesson:
 class ApprovalReport:
     """What the probabilities come from: the model that ships, learned on `judged` suggestions of `sites`, moved by
     `slope` and `shift` after `decisions` of the project's editors, and by the kinds of links; nothing below `lowest`
-    was raised."""
+    was raised, and words of each of SOURCES were moved by `sources`."""
 
     version: str
     judged: int
@@ -143,6 +143,7 @@ class ApprovalReport:
     slope: float
     shift: float
     lowest: float = 0.0
+    sources: tuple[float, ...] = ()
     bands: tuple[ApprovalBand, ...] = ()
     kinds: tuple[KindLesson, ...] = ()
 

@@ -70,14 +70,15 @@ class PageShifts:
 class Calibration:
     """`slope` and `shift` of the shipped model's log-odds by so many `decisions`; beside that, how far `pages` move
     their links, and `words` the links on words of each of SOURCES and, last, those beside the text. `sources`: how far
-    of that the words of each of SOURCES do, wherever links stand. Nothing stated below `lowest` is raised."""
+    words of each of SOURCES were found worse than stated where the pair was not. Nothing stated below `lowest` is
+    raised."""
 
     slope: float = 1.0
     shift: float = 0.0
     decisions: int = 0
     pages: PageShifts | None = None
     words: tuple[float, ...] = (0.0,) * (BESIDE + 1)
-    sources: tuple[float, ...] = (0.0,) * BESIDE
+    sources: tuple[float, ...] = ()
     lowest: float = 0.0
 
     def __call__(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,7 +115,7 @@ class Calibration:
         return _chance(log_odds(probability) + np.array(self.words)[words]) / np.maximum(probability, 1e-6)
 
     def by_source(self, probability: NDArray[np.float64], words: NDArray[np.int8]) -> NDArray[np.float64]:
-        """The same for the words alone, and not for standing in the text."""
+        """The same for the words alone, whatever was said of the pairs."""
         if not any(self.sources):
             return np.ones(len(probability))
         return _chance(log_odds(probability) + np.array(self.sources)[words]) / np.maximum(probability, 1e-6)
@@ -123,17 +124,15 @@ class Calibration:
 @dataclass(frozen=True)
 class Lesson:
     """What decisions teach: `slope` and `shift` for all links, and `shifts` by kind, in log-odds. They were on links
-    stated at `lowest` and more: how editors like what is stated less, nobody knows, and nothing of it is raised."""
+    stated at `lowest` and more: how editors like what is stated less, nobody knows, and nothing of it is raised.
+    `sources`: see `Calibration`."""
 
     slope: float
     shift: float
     decisions: int
     shifts: Mapping[Kind, float]
     lowest: float = 0.0
-
-    def sources(self) -> tuple[float, ...]:
-        """As Calibration has them."""
-        return tuple(self.shifts.get((Family.WORDS, place), 0.0) for place in range(BESIDE))
+    sources: tuple[float, ...] = ()
 
     def words(self) -> tuple[float, ...]:
         """As Calibration has it. Places are 0 beside the text and 1 in it."""
@@ -195,7 +194,25 @@ def learn(
         decisions=len(stated),
         shifts=dict(zip(known, shifts, strict=True)),
         lowest=round(float(np.quantile(of_pairs, _FEW)), 6) if len(of_pairs) else 0.0,
+        sources=_of_words(x, approved, kinds.get(Family.WORDS, np.full(len(x), -1)), of_pair),
     )
+
+
+def _of_words(
+    x: NDArray[np.float64], approved: NDArray[np.bool_], words: NDArray[np.int64], of_pair: NDArray[np.bool_]
+) -> tuple[float, ...]:
+    """How far words of each source move the log-odds `x` by what was approved and what was rejected for its words."""
+    found = []
+    for place in range(BESIDE):
+        some = (words == place) & (approved | ~of_pair)
+        shift, y = 0.0, approved[some].astype(np.float64)
+        for _ in range(50 if some.sum() >= LEAST_DECISIONS else 0):
+            expected = _chance(x[some] + shift)
+            precision = 1 / DEVIATIONS[Family.WORDS] ** 2
+            step = ((y - expected).sum() - precision * shift) / ((expected * (1 - expected)).sum() + precision)
+            shift += float(step)
+        found.append(round(min(shift, 0.0), 6))
+    return tuple(found)
 
 
 def common_kinds(kinds: Mapping[Family, NDArray[np.int64]]) -> frozenset[Kind]:

@@ -62,8 +62,8 @@ def words_of(
         pair = some[row_of]
         likely = approval.approved_in_text(relevance[pair], rows["good"].astype(np.float64))
         beside = probability[pair]
-        # Not for standing in the text: an editor who approves half of the links in texts, and all in lists, has no use
-        # for the other half in lists.
+        # By what was said of words alone: an editor who rejects half of the links in texts, and none in lists, has no
+        # use for the other half in lists.
         moved = calibration.by_source(likely, rows["source"])
         rows["good"] = np.minimum(likely / np.maximum(beside, 1e-6), 1) * moved
         worth_keeping = rows["good"] >= WORTH_PICKING

@@ -10,7 +10,6 @@ from linker.engine.ranking.calibration import (
     SOURCES,
     Calibration,
     Family,
-    Lesson,
     PageShifts,
     calibrate,
     common_kinds,
@@ -114,10 +113,14 @@ def test_rejections_lower_what_is_stated_lower_too() -> None:
     assert (moved(np.array([0.3, 0.6])) < np.array([0.3, 0.6])).all()
 
 
-def test_words_are_judged_for_where_they_come_from_and_not_for_standing_in_the_text() -> None:
-    """An editor who rejects half of the links in texts, and none in lists, has said nothing of the words."""
-    lesson = Lesson(1.0, 0.0, 90, {(Family.PLACE, 1): -1.0, (Family.PLACE, 0): 0.6, (Family.WORDS, TITLE): -0.1})
-    moved = Calibration(1.0, 0.0, 90, words=lesson.words(), sources=lesson.sources())
-    of_title = moved.by_source(np.array([0.8]), np.array([TITLE], dtype=np.int8))
-    assert of_title[0] > 0.95
-    assert moved.by_words(np.array([0.8]), TITLE)[0] < 0.75
+@pytest.mark.parametrize("of_words", [False, True])
+def test_words_are_worse_where_they_were_rejected_and_not_where_the_pair_was(of_words: bool) -> None:
+    """An editor rejects half of the links on words of titles: for the pairs, or for the words."""
+    approved = np.arange(60) % 2 == 0
+    of_pair = np.full(60, True) if not of_words else approved
+    kinds = {Family.PLACE: np.ones(60, dtype=int), Family.WORDS: np.full(60, TITLE)}
+    lesson = learn(np.linspace(0.75, 0.95, 60), approved, kinds, of_pair)
+    assert lesson.words()[TITLE] < -0.5
+    moved = Calibration(words=lesson.words(), sources=lesson.sources)
+    of_title = moved.by_source(np.array([0.8]), np.array([TITLE], dtype=np.int8))[0]
+    assert of_title < 0.9 if of_words else of_title == 1
