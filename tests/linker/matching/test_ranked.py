@@ -237,8 +237,8 @@ def test_decisions_bend_the_probabilities_and_the_run_says_on_how_many_it_stands
     assert words == {"anchor"}
     assert before > len(taken)
     assert not open_ones.filter(span_start__isnull=False, anchor_source__in=words).exists()
-    best = open_ones.order_by("-score").first()
-    assert best.probability == best.evidence["stated"]
+    beside = open_ones.filter(span_start__isnull=True).order_by("-score")[:20]
+    assert all(edge.probability == edge.evidence["stated"] for edge in beside)
     assert "12 decisions" in match_page(second).approval
     assert sum(band.decisions for band in match_page(second).bands) == 12
     said = [band.label.split(" to ") for band in match_page(second).bands]
