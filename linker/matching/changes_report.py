@@ -30,8 +30,9 @@ class ChangesReport(Report):
     matched.
 
     `donors` were matched anew; `links` were found for them, `opened` of them suggested for the first time, and `closed`
-    suggestions are no longer proposed. `changes` and `changed_in_all`: such runs, and the pages that they found
-    changed, since the match run.
+    suggestions are no longer proposed. Of the `refreshed` ones `back` were no longer proposed before. `before` and
+    `after`: the project's open suggestions, what is held back among them; None in earlier reports. `changes` and
+    `changed_in_all`: such runs, and the pages that they found changed, since the match run.
     """
 
     run: int | None = None
@@ -44,7 +45,10 @@ class ChangesReport(Report):
     links: int = 0
     opened: int = 0
     refreshed: int = 0
+    back: int = 0
     closed: int = 0
+    before: int | None = None
+    after: int | None = None
     changes: int | None = None
     changed_in_all: int | None = None
     seconds: float | None = None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from django.db import connection
 
 from linker.errors import UserError
 from linker.matching import follow_up, replacing
@@ -22,13 +23,15 @@ from linker.matching.suppressions import settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Project
-from linker.models.querysets import OPEN, sql
+from linker.models.edge_counts import kept_counts, total
+from linker.models.querysets import OPEN, STALE, UNDECIDED, sql
 from linker.pages.sensitive_marks import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -73,9 +76,16 @@ def save_changes(
     allocated = allocate_links(project, params, result, needs.first(result.acceptors))
 
     def write(lock: Callable[[], None]) -> ChangesReport:
+        was_open = back = 0
+
         def lock_standing() -> None:
             lock()
             _check_stands(project, standing)
+
+        def lock_written(stored: NDArray[Any]) -> None:
+            nonlocal was_open, back
+            lock_for_changes(project, eligible, stored)
+            was_open, back = _count_open(project), _count_back(project, stored)
 
         progress(1, STEPS, "Choosing anchors and places")
         saved = save_edges(
@@ -86,7 +96,7 @@ def save_changes(
             needs,
             lambda _done: progress(1, STEPS, "Choosing anchors and places"),
             lock_standing,
-            lambda stored: lock_for_changes(project, eligible, stored),
+            lock_written,
         )
         progress(2, STEPS, "Marking what is no longer proposed")
         closed = mark_stale_of(standing, eligible, saved.stored)
@@ -105,7 +115,10 @@ def save_changes(
             links=len(saved.stored),
             opened=saved.new,
             refreshed=saved.refreshed,
+            back=back,
             closed=closed.undecided,
+            before=max(0, was_open - saved.new),  # the new ones were written before the others were locked
+            after=_count_open(project),
             seconds=round(time.monotonic() - started, 1),
         )
         follow_up.start(project, (Piece.RULED_OUT, Piece.MOVED, Piece.TURNED), follows=run)
@@ -113,6 +126,26 @@ def save_changes(
         return done
 
     return prepared(project, write)
+
+
+def _count_open(project: Project) -> int:
+    found: int = kept_counts(project).filter(OPEN).aggregate(links=total())["links"]
+    return found
+
+
+def _count_back(project: Project, stored: NDArray[Any]) -> int:
+    """How many of these rows, with a `source` and a `target`, are undecided suggestions that were no longer
+    proposed."""
+    asked = [stored[side].tolist() for side in ("source", "target")]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM unnest(%s::bigint[], %s::bigint[]) found (source, target) "
+            "JOIN linker_candidateedge e ON e.source_id = found.source AND e.target_id = found.target "
+            f"WHERE e.project_id = %s AND {sql(UNDECIDED & STALE, 'e')}",
+            [*asked, project.pk],
+        )
+        [links] = cursor.fetchone()
+    return int(links)
 
 
 def _check_stands(project: Project, standing: Run) -> None:

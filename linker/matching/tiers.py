@@ -120,9 +120,14 @@ FROM r WHERE e.id = r.id AND NOT r.is_reworded AND {sql(UNDECIDED, "e")}
 """
 # What would no longer be proposed if it were read so, and what would be again, by the tiers of now and then. As
 # _mark_linked does it. A link of ours that came back to the queue may well stand on the site: a person decides on it.
+# What the standing run proposed may have left for more than a link: a run over what changed no longer found it, or its
+# words are gone. Where the site has no link where it stood until now, it left for something else, and stays away.
 _STANDING = f"standing AS ({STANDING_RUN})"
+_LEFT_FOR_LINK = (
+    f"o.run_id = standing.run AND EXISTS (SELECT FROM readings was WHERE was.id = o.id AND {linked_sql('was')})"
+)
 _MAY_BE_MARKED = (
-    f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR o.run_id = standing.run) AND o.suppressed_by_id IS NULL "
+    f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR {_LEFT_FOR_LINK}) AND o.suppressed_by_id IS NULL "
     f"AND o.barred_by_id IS NULL AND o.capped_at IS NULL AND {follows_sql('o')} AND NOT ({sql(REOPENED, 'o')})"
 )
 # What _mark_linked writes, of all edges or of some.
@@ -296,7 +301,7 @@ def _write(cursor: Any, project: Project, ids: list[int] | None, progress: Progr
 
 def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
     """Marks undecided edges stale that are linked already where they would stand, of all or of some. Those of the
-    standing run are only ever stale for that: they stand again where it no longer holds."""
+    standing run that were linked where they stood until now, and are not where they stand now, are open again."""
     cursor.execute(
         f"""
         WITH {_STANDING}, r AS (

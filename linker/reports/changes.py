@@ -50,7 +50,16 @@ def sentences(report: ChangesReport) -> list[str]:
             "refreshed": number(report.refreshed),
             "closed": number(report.closed),
         },
+        _open(report),
     ]
+
+
+def _open(report: ChangesReport) -> str:
+    """How many suggestions were open before, and are by it; empty where an earlier version did not count."""
+    if report.before is None or report.after is None:
+        return ""
+    said = _("Open suggestions, with those held back: %(before)s before, %(after)s after it.")
+    return said % {"before": number(report.before), "after": number(report.after)}
 
 
 CHANGES = ReportKind(
@@ -68,7 +77,10 @@ CHANGES = ReportKind(
             "links": gettext_lazy("Links found for them"),
             "opened": gettext_lazy("New suggestions"),
             "refreshed": gettext_lazy("Refreshed suggestions"),
+            "back": gettext_lazy("Of these, proposed again"),
             "closed": gettext_lazy("No longer proposed"),
+            "before": gettext_lazy("Open before, with those held back"),
+            "after": gettext_lazy("Open after, with those held back"),
             "changes": gettext_lazy("Runs over what changed since the whole site was matched"),
             "changed_in_all": gettext_lazy("Pages that they found changed"),
             "seconds": gettext_lazy("Seconds"),

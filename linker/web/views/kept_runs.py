@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
+from django.db.models import F
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
@@ -35,7 +36,7 @@ _NOT_IN_TABLE = ("run", "before", "new", "gone", "decided", "moved", "tier", "wo
 def kept(request: HttpRequest, slug: str) -> HttpResponse:
     """The runs that are kept, and two of them to compare."""
     membership = access.member(request, slug)
-    runs = list(kept_runs.kept_runs(membership.project))
+    runs = list(kept_runs.kept_runs(membership.project).annotate(changes=F("run__matched_pages__changes")))
     standing = kept_runs.standing_run(membership.project)
     context = _context(
         membership,

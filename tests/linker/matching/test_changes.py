@@ -14,9 +14,12 @@ from linker.matching.changes_run import ChangeOptions, run_changes, start_whole_
 from linker.matching.changes_start import start_changes
 from linker.matching.kept_runs import standing_run
 from linker.matching.page_marks import PageMarks
-from linker.models import CandidateEdge, ExistingLink, KeptLinks, MatchedPages, Page, Project, Run, RunKind
+from linker.matching.tiers import retier
+from linker.models import CandidateEdge, ExistingLink, KeptLinks, KeptRun, MatchedPages, Page, Project, Run, RunKind
 from linker.models.querysets import OPEN
+from linker.projects.overview import site_figures
 from linker.runs.lifecycle import RunIsActive
+from review.queue.filters import QueueFilter
 from tests.factories import embed, make_link, make_model, make_page, make_run
 from tests.follow_ups import follow_up
 from tests.guides import guides_once, make_guides, match, matched_once, site
@@ -131,6 +134,24 @@ def test_the_run_before_goes_on_standing_and_is_kept_with_what_was_found(project
     assert kept == set(open_links(project))
     run.kept.refresh_from_db()
     assert run.kept.links == len(kept)
+
+
+def test_what_a_run_no_longer_proposes_stays_out_where_the_tiers_are_read_anew(project, site):
+    pages, _ = site
+    before = len(open_links(project))
+    for page in (pages[3], pages[50]):
+        page.body = "Another text altogether, of knots."
+        page.save(update_fields=["body"])
+
+    report = match_changes(project)
+    retier(project)  # as where the bounds are chosen anew once the run has ended
+
+    assert report.closed
+    assert (report.before, report.after) == (before, before + report.opened + report.back - report.closed)
+    figures, queue = site_figures(project), QueueFilter(held=True).queryset(project)
+    assert report.after == len(open_links(project)) == figures.to_review + figures.held == queue.count()
+    assert report.after == KeptRun.objects.get(run=report.run).links
+    assert QueueFilter(held=True, stale=True).queryset(project).count() == report.after + report.closed
 
 
 def test_nothing_is_done_where_nothing_changed(project, site):

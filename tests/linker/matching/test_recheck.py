@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from linker.matching.recheck import SLICES, RecheckReport, run_recheck, start, start_due, verified, verified_at
+from linker.matching.tiers import retier
 from linker.models import Block, CandidateEdge, Page, Project, Run, RunKind
 from linker.models.querysets import OPEN
 from tests.factories import embed, make_edge, make_link, make_model, make_page, make_run
@@ -108,7 +109,10 @@ def test_what_has_lost_its_words_leaves_and_words_that_moved_do_not(project, mat
     CandidateEdge.objects.filter(pk=beside.pk).update(placement="related")
     report = all_slices(project)
     assert (report.words, report.left) == (19, 19)
-    assert left(project) == {edge.pk for edge in matched if edge.source_id == second.pk and edge.pk != beside.pk}
+    gone = {edge.pk for edge in matched if edge.source_id == second.pk and edge.pk != beside.pk}
+    assert left(project) == gone
+    retier(project)
+    assert left(project) == gone, "other tiers do not bring them back"
 
 
 @pytest.mark.nightly
