@@ -46,9 +46,12 @@ def day_in_words(day: date) -> str:
 
 
 def within(label: Any) -> str:
-    """A label in the middle of a sentence: English writes it small, and German keeps its nouns large."""
+    """A label in the middle of a sentence: English begins it small, and German keeps its nouns large. What begins with
+    several capitals, such as "URL", stays as it is, and so do names further on, such as "Search Console"."""
     text = str(label)
-    return text.lower() if (get_language() or "en").startswith("en") else text
+    if text[1:2].isupper() or not (get_language() or "en").startswith("en"):
+        return text
+    return text[:1].lower() + text[1:]
 
 
 def in_english(label: Any) -> str:

@@ -611,7 +611,7 @@ FILES: tuple[Known, ...] = (
         "html",
         "This is a web page, not a table.",
         "The download may have been a sign-in page instead of the file.",
-        "Download the file again while you are signed in. For the text of pages: " + _CRAWL[0].lower() + _CRAWL[1:],
+        "Download the file again while you are signed in. If it is the site's pages that you want, " + _CRAWL,
         start=lambda start: start.text.lstrip()[:14].lower() == "<!doctype html" or root("html", "head", "body")(start),
     ),
     Known(

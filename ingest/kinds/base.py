@@ -20,7 +20,7 @@ from ingest.fields.mapping import listed
 from ingest.fields.skipped import REASONS
 from ingest.kinds.project_pages import site_of
 from linker.models.run import IMPORT_PREFIX
-from linker.wording import joined
+from linker.wording import joined, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -142,7 +142,7 @@ class ImportTask:
         text = f"{self.source.name}: no row is {what} of {self.project.base_url}."
         if self.skipped.first is not None:
             line, reason, address = self.skipped.first
-            text += f" Line {line:,}: {REASONS[reason].lower()}{f' ({address[:200]})' if address else ''}."
+            text += f" Line {line:,}: {within(REASONS[reason])}{f' ({address[:200]})' if address else ''}."
         if self.skipped.counts["another_site"]:
             text += " Check the project's base URL, or choose the right file."
         return self.stop(text, report)

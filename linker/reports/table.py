@@ -51,7 +51,7 @@ class Table:
                 yield from self._rows(value, [one.name for one in fields(value) if one.name not in self.hidden], label)
             elif isinstance(value, dict) and value:
                 called = self.keys.get(name, str)
-                yield from ((f"{label}: {uncapitalised(called(key))}", plain(number)) for key, number in value.items())
+                yield from ((f"{label}: {within(called(key))}", plain(number)) for key, number in value.items())
             else:
                 yield label, plain(value)
 
@@ -65,11 +65,6 @@ def _below(label: str, shown: str | list[Row]) -> Iterator[Row]:
 
 def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def uncapitalised(text: str) -> str:
-    """As in the middle of a sentence: abbreviations keep their capitals."""
-    return text if text[1:2].isupper() else within(text[:1]) + text[1:]
 
 
 def plain(value: Any) -> str:

@@ -438,6 +438,7 @@ def test_each_entry_says_three_things_in_whole_sentences_and_names_a_kind_of_imp
         assert told.what.startswith(("This is ", "These are "))
         for text in (told.what, told.good_for, told.advice):
             assert text.endswith(".")
+            assert "anchorline" not in text
             assert "  " not in text
 
 

@@ -24,3 +24,21 @@ def test_a_time_is_told_in_days_as_exactly_as_somebody_wants_to_know(days, engli
     assert wording.days(days) == english
     with override("de"):
         assert wording.days(days) == german
+
+
+@pytest.mark.parametrize(
+    ("label", "english"),
+    [
+        ("Search queries", "search queries"),
+        (
+            "The row has no query: Search Console hides rare ones",
+            "the row has no query: Search Console hides rare ones",
+        ),
+        ("The address is no https URL", "the address is no https URL"),
+        ("URL of the page", "URL of the page"),
+    ],
+)
+def test_a_label_begins_small_within_a_sentence_and_names_in_it_stay_as_they_are(label, english):
+    assert wording.within(label) == english
+    with override("de"):
+        assert wording.within(label) == label

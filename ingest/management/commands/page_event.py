@@ -21,6 +21,7 @@ from linker.pages.identity.record import record
 from linker.pages.identity.tell import WITH_NEW_ADDRESS
 from linker.runs import lifecycle
 from linker.storage.locks import lock_pages
+from linker.wording import within
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -68,7 +69,7 @@ class Command(ProjectCommand):
             left_out = telling.tell(PageEventKind(options["event"]), options["url"], at, options["into"])
             if left_out is not None:
                 address = options["url"] if left_out.field == "url" else options["into"]
-                raise CommandError(f"{address}: {REASONS[left_out.reason].lower()}. Nothing was changed.")
+                raise CommandError(f"{address}: {within(REASONS[left_out.reason])}. Nothing was changed.")
             telling.story.write()
             told = record(project, EventOrigin.COMMAND)
             run = _record_run(project, options, told) if told else None
