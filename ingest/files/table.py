@@ -63,7 +63,8 @@ class Table:
     """The records of a file below its header, streamed. May be iterated several times.
 
     `position` of `size` packed bytes were read so far. `open_line` is known once all of it is read: the last line,
-    where that has no end, and 0 where it has one. Many honest files end so, and so does one cut off in its last cell.
+    where that has no end, and 0 where it has one. Many honest files end so, and so does one cut off in its last cell;
+    where that cell is in quotes, it has an end, and the line counts as one that has.
     """
 
     def __init__(self, path: Path, name: str, format: Format, preferred: Collection[str] = ()) -> None:
@@ -72,16 +73,27 @@ class Table:
         self.position = self.open_line = 0
 
     def find_open_line(self) -> int:
-        """The last line of a plain file where it has no end, else 0; 0 also of a packed file, which takes too long to
-        unpack for a look."""
+        """As `open_line`, of a plain file; 0 of a packed one, which takes too long to unpack for a look."""
         if self.format.compression or self._ends_a_line():
             return 0
         with ExitStack() as stack:
             opened = open_file(stack, self.path, self.name, self.preferred)
             text = DecodedText(opened.source, self.name, self.format.encoding, None)
-            for _ in text:
-                pass
-            return text.newlines + 1
+            last = ""
+            for piece in text:
+                last = (last + piece).rpartition("\n")[2]
+            return 0 if self._is_whole(last) else text.newlines + 1
+
+    def _is_whole(self, line: str) -> bool:
+        """Whether a last line without an end is a whole row: its last cell is in quotes, and closes them."""
+        try:
+            cells = next(csv.reader([line], delimiter=self.format.delimiter, strict=True), [])
+        except csv.Error:
+            return False
+        if not cells or len(cells) < len(self.format.header):
+            return False
+        quoted = cells[-1].replace('"', '""')
+        return line.endswith(f'{self.format.delimiter}"{quoted}"')
 
     def _ends_a_line(self) -> bool:
         """Whether the last byte of a plain file, or of its last character in UTF-16, ends a line."""
@@ -167,7 +179,7 @@ class Table:
         if error is not None:
             raise self._quoting_error(error, start) from None
         line, row = last
-        self.open_line = start - 1 if blocks.cut_off else 0
+        self.open_line = start - 1 if blocks.cut_off and not self._is_whole(blocks.last_line) else 0
         if short == 1 and len(row) < width and blocks.cut_off:
             raise UnusableFile(
                 self.name,
@@ -205,6 +217,7 @@ class _Blocks:
         self.line = 1
         self.held = 0
         self.cut_off = False
+        self.last_line = ""  # where it was cut off
 
     def __iter__(self) -> Iterator[str]:
         rest = ""
@@ -223,7 +236,7 @@ class _Blocks:
                 self._without_zeros(rest)
                 raise UnusableFile(self.text.name, f"The line is longer than {MAX_LINE:,} characters.", line=self.line)
         if rest:
-            self.cut_off = not rest.endswith(("\r", "\n"))
+            self.cut_off, self.last_line = not rest.endswith(("\r", "\n")), rest
             yield self._without_zeros(rest)
 
     def _without_zeros(self, lines: str, after: str = "") -> str:

@@ -79,6 +79,16 @@ def test_the_end_of_a_text_in_utf_16_is_looked_for_in_its_letters(project, previ
     assert WARNING in preview("pages", FILES["pages"].encode(encoding))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_last_cell_that_closes_its_quotes_was_not_cut_off(project, preview, tmp_path, encoding):
+    path = tmp_path / "export.csv"
+    path.write_bytes(f'"Address";"Title 1"\n"{SITE}/a";"Tents"\n"{SITE}/b";"Stoves of 5"""'.encode(encoding))
+    assert WARNING not in preview("pages", path.read_bytes())
+    report, said = report_of(project, "pages", path)
+    assert "open_line" not in report
+    assert WARNING not in said
+
+
 @pytest.mark.nightly
 def test_the_line_is_the_last_one_of_a_row_of_several(project, preview, tmp_path):
     path = tmp_path / "export.csv"
