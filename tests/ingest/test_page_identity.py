@@ -72,6 +72,15 @@ def test_a_page_found_at_a_new_address_keeps_its_row(project, tmp_path):
 
 
 @pytest.mark.nightly
+def test_of_pages_that_were_not_known_before_no_report_says_that_they_were_removed(project, tmp_path):
+    report = crawl(project, tmp_path, ("/a", "200", ""), ("/b", "404", ""), ("/c", "301", "/a"), ("/d", "200", ""))
+    assert not {"removed", "redirected"} & report.keys()
+    assert project.pages.get(url=f"{SITE}/b").status == "removed"
+    report = crawl(project, tmp_path, ("/a", "200", ""), ("/d", "404", ""), ("/e", "404", ""))
+    assert report["removed"] == 1
+
+
+@pytest.mark.nightly
 def test_files_that_name_the_former_address_mean_the_page(project, tmp_path):
     crawl(project, tmp_path, ("/a", "200", ""), ("/other", "200", ""))
     crawl(project, tmp_path, ("/a", "301", "/b"), ("/b", "200", ""), ("/other", "200", ""))

@@ -138,6 +138,10 @@ SELECT s.page, CASE s.status WHEN 'live' THEN 'restored' ELSE s.status END, s.su
     CASE WHEN s.status = 'redirected' THEN coalesce(n.url, p.redirect_url) ELSE coalesce(n.url, '') END, s.since
 FROM page_state s JOIN linker_page p ON p.id = s.page LEFT JOIN linker_page n ON n.id = s.successor ORDER BY s.page
 """
+# Of these, those of pages that nobody knew before this crawl.
+_OF_NEW = """
+SELECT n.kind, count(*) FROM page_news n JOIN linker_page p ON p.id = n.page WHERE p.first_seen_at = %(at)s GROUP BY 1
+"""
 # An address that is a page of its own again is no longer another's.
 _OWN_AGAIN = """
 DELETE FROM linker_pageaddress a USING linker_page p WHERE a.project_id = %s AND p.project_id = a.project_id
@@ -226,7 +230,8 @@ def note_naming(project: Project) -> None:
 
 def tell(project: Project, moves: Moves, at: datetime, run: Run | None, *, answers: bool) -> dict[str, int]:
     """After a crawl was merged: what became of the pages that it holds, as events. `answers`: whether it says how they
-    answered. Returns how many there were of each kind."""
+    answered. Returns how many there were of each kind, without pages that were not known before: one that is first seen
+    as a 404 was never removed."""
     execute("CREATE TEMP TABLE stage_lead (page bigint PRIMARY KEY, leads_to bigint)")
     copy_in("stage_lead", [("page", ">i8", moves.page), ("leads_to", ">i8", moves.end)])
     copy_rows_in("stage_lead", ("page",), ((page,) for page in moves.lost.tolist()))
@@ -236,7 +241,9 @@ def tell(project: Project, moves: Moves, at: datetime, run: Run | None, *, answe
     execute(_STATES, values)
     execute(_NEWS, values)
     told = record(project, EventOrigin.CRAWL, run=run)
+    for kind, found in fetch(_OF_NEW, values):
+        told[kind] -= found
     execute("DROP TABLE stage_lead, stage_naming")
     if fetch("SELECT FROM linker_pageaddress WHERE project_id = %s LIMIT 1", [project.pk]):
         execute(_OWN_AGAIN, [project.pk])
-    return told
+    return {kind: found for kind, found in told.items() if found}
