@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from linker.models import EdgeStatus
 from linker.models.querysets import UNDECIDED, of
-from review.models import Decision, KnownReading, SecondReading, SetAside, Verb
+from review.models import Decision, KnownReading, OperationKey, SecondReading, SetAside, Verb
 from review.overlap import due_to
 from review.queue import opinions
 from review.queue.known_edges import STATUS_AFTER, edges_at
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from linker.models import CandidateEdge, Project
 
 RECENT = 10
+SENT = 80  # twice what a browser sends at once: see static/js/queue/outbox.js
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,17 @@ def recent_work(project: Project, user: User, most: int = RECENT) -> list[Done]:
     kinds = (_decisions, _set_aside, _asked, _read, _known)
     found = chain.from_iterable(kind(project, user, most) for kind in kinds)
     return sorted(found, key=lambda one: one.at, reverse=True)[:most]
+
+
+def saved_keys(project: Project, user: User) -> list[UUID]:
+    """The browser's names of what the user did last, as far back as a browser may not have heard that it was saved."""
+    kinds: list[QuerySet[Any]] = [Decision.objects.filter(user=user), OperationKey.objects.filter(user=user)]
+    if project.read_twice:
+        kinds.append(SecondReading.objects.filter(reader=user))
+    if project.known_share:
+        kinds.append(KnownReading.objects.filter(reader=user))
+    newest = (rows.filter(project=project).order_by("-pk").values_list("key", flat=True)[:SENT] for rows in kinds)
+    return [key for key in chain.from_iterable(newest) if key]
 
 
 def _decisions(project: Project, user: User, most: int) -> Iterator[Done]:

@@ -66,6 +66,20 @@ test("of more than go in one request, the newest comes back at once after a relo
   assert.equal(server.states.filter((state) => state === "accepted").length, 41);
 }));
 
+test("after a reload the bar counts each decision once, whether or not the server has it already", inWindow({}, async (window, server) => {
+  server.faults = ["lost"]; // saved, and not heard of
+  window.press("a");
+  await settle();
+  server.isOffline = true;
+  window.press("x1s");
+  await window.load();
+  assert.deepEqual([server.decisions.length, window.saved], [1, "3 not saved: no connection"]);
+  assert.deepEqual([window.left, window.today], [1, 2]);
+  server.isOffline = false;
+  await window.wait(20_000);
+  assert.deepEqual([window.saved, window.left, window.today], ["All saved", 1, 2]);
+}));
+
 test("what was taken back before a reload is open after it", inWindow({}, async (window, server) => {
   server.faultOf = () => "unreachable";
   window.press("as");

@@ -81,6 +81,7 @@ export class Window {
     const root = element("div", {
       "data-review": "", ...(this.mayDecide && { "data-decides": "" }), "data-query": "", "data-owner": this.owner, "data-edge-url": "/queue/0/",
       "data-deck": "/deck/", "data-operations": "/operations/", "data-cursor": first ?? "",
+      "data-saved-keys": [...server.carriedOut.keys()].join(" "),
     },
     element("div", { "data-offer": "", hidden: true }, element("span", { "data-offer-says": "" }), element("button", { type: "button", "data-offer-save": "" }), element("button", { type: "button", "data-offer-discard": "" })),
     donor, place, element("ol", { "data-next": "" }, ...lines.map((edge) => element("li", { "data-line": edge }))), element("p", { "data-said": "" }),
@@ -92,7 +93,7 @@ export class Window {
       element("form", { "data-undo": "" }, element("button", {}, element("span", { "data-does": "" }), element("span", { "data-of": "" }))))),
     element("dialog", { "data-dialog": "", open: false }));
     const bar = element("div", { "data-bar": "" },
-      element("b", { "data-left": "" }, String([...server.edges.keys()].filter((edge) => server.isOpen(edge)).length)), element("b", { "data-today": "" }, "0"),
+      element("b", { "data-left": "" }, String([...server.edges.keys()].filter((edge) => server.isOpen(edge)).length)), element("b", { "data-today": "" }, String(server.decisions.filter(({ isUndone }) => !isUndone).length)),
       element("span", { "data-saved": "" }), element("button", { type: "button", "data-look": "", hidden: true }, element("span", { "data-look-count": "" })),
       element("form", { "data-undo-last": "" }, element("button")), element("input", { "data-search": "" }),
       element("details", { class: "queuebar__menu", "data-keys": "" }, element("summary")), element("b", { "data-count": "accepted" }, "0"));
@@ -142,6 +143,7 @@ export class Window {
   get saved() { return this.find("[data-saved]").textContent; }
   get state() { return this.find("[data-saved]").dataset.state; }
   get left() { return Number(this.find("[data-left]").textContent); }
+  get today() { return Number(this.find("[data-today]").textContent); }
   get look() { return this.find("[data-look]").hidden ? "" : this.find("[data-look-count]").textContent; }
   get recent() { return this.find("[data-recent]").children; }
   get marked() { return this.recent.filter(({ dataset }) => ["refused", "asks"].includes(dataset.result)); }

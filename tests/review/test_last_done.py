@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 
 from linker.models import EdgeStatus
 from review import overlap
@@ -49,6 +50,12 @@ def done(project, due, as_editor):
 
 def held(project, editor) -> list[int]:
     return [one.edge.pk for one in recent_work(project, editor)]
+
+
+def test_the_page_names_what_is_saved_of_any_kind_so_that_no_browser_counts_it_again(project, done, as_editor):
+    shown = as_editor.get(reverse("queue", args=[project.slug]))
+    assert len(set(shown.context["saved_keys"].split())) == len(done)
+    assert shown.context["saved_keys"] in shown.text
 
 
 @pytest.mark.nightly

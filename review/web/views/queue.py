@@ -35,7 +35,7 @@ from review.queue.filters import QueueFilter
 from review.queue.keys import Keys
 from review.queue.opinions import colleagues
 from review.queue.page_text import page_text
-from review.queue.recent import recent_work
+from review.queue.recent import recent_work, saved_keys
 from review.queue.saved import saved_filters
 from review.queue.selectors import Lines
 from review.queue.text_links import links_of
@@ -271,6 +271,7 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
         "saved": saved_filters(project, user),
         "assigned": assigned_to(project, user),
         "recent": recent_work(project, user),
+        "saved_keys": " ".join(map(str, saved_keys(project, user))),
         "notice": tier_notice(project),
         "may_set_tiers": has_role(membership, Role.MANAGER),
         "is_manager": has_role(membership, Role.MANAGER),

@@ -42,6 +42,7 @@ export function addUndoing(desk) {
     const key = newKey();
     waitFor(entry.edge, key);
     counts.left += 1;
+    if (!NO_DECISIONS.includes(entry.verb)) counts.today -= 1;
     if (outbox.takeBack(entry.key)) fetchCard();
     else takeBackThere(entry, key);
   }

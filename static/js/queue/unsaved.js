@@ -1,6 +1,7 @@
 // What was left unsaved: by this tab before it was loaded again, and by windows that are gone.
 
 import { answeredMeanwhile } from "./outbox.js";
+import { NO_DECISIONS } from "./deciding.js";
 import { TAKEN_BACK_BY } from "./undoing.js";
 import { counted } from "../sayings.js";
 
@@ -29,12 +30,23 @@ export function addUnsaved(desk) {
       const item = deck.items.find((other) => other.edge === edge) || null;
       done.push({ key, edge, item, verb: verb.split(":")[0], label });
       recent.add({ key, edge, label });
-      counts.left -= 1;
       if (item) desk.countAccepted(item, verb.split(":")[0], 1);
       deck.gone.add(edge);
       if (item) deck.remove(item);
     }
+    countUnsaved(operations);
     if (done.length) desk.paint();
+  }
+
+  // The server's page counts what had been saved when it was made, though this tab never heard so.
+  function countUnsaved(operations) {
+    const counted = (root.dataset.savedKeys || "").split(" ");
+    const isOfLater = new URLSearchParams(root.dataset.query).has("later");
+    const leaves = { decide: 1, ask: 1, aside: isOfLater ? -1 : 1, back: isOfLater ? 1 : -1, undo: -1, unask: -1, comment: 0 };
+    for (const { key, kind } of operations.filter((operation) => !counted.includes(operation.key))) {
+      counts.left -= leaves[kind];
+      if (!NO_DECISIONS.includes(kind) && kind !== "unask") counts.today += leaves[kind];
+    }
   }
 
   // What other windows have left unsaved; one that has crashed is known to be gone only after a while.
