@@ -1,8 +1,9 @@
 """The words of a text as the queue searches them: without punctuation, case and accents.
 
-The database makes them, by a function of its own that the indexes use (migration 0003), so that a text and what is
-searched for in it are read alike. It takes Latin, Greek and Cyrillic accents away, as linker.engine.text.fold does, and
-"ø", "ł", "đ", "ħ" and "ı" for their plain letters; "æ" and "œ" stay one letter each.
+The database makes them, by a function of its own that the indexes use (migrations 0003 and 0061), so that a text and
+what is searched for in it are read alike. It takes Latin, Greek and Cyrillic accents away, as linker.engine.text.fold
+does, and "ø", "ł", "đ", "ħ" and "ı" for their plain letters; "æ" and "œ" stay one letter each. Where in a text a word
+stands is not known of every text, so nothing may ask for phrases.
 """
 
 from __future__ import annotations
