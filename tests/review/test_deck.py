@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import strip_tags
 
 from linker.models import CandidateEdge
 from review.queue.chips import chips
@@ -150,3 +151,11 @@ def test_a_long_or_hostile_page_is_shown_in_part_and_as_text(project, as_editor)
     assert "<img" not in content
     assert "The page goes on." in content
     assert len(page_text(page).paragraphs) == MAX_PARAGRAPHS
+
+
+def test_a_line_marks_the_acceptor_though_its_name_are_the_words_and_the_donor_is_left_out(project, as_editor):
+    donor = make_page(project, title="Radishes")
+    for score, name in ((0.9, "Plum trees"), (0.8, "Pear trees")):
+        make_edge(project, donor, make_page(project, title=name), anchor=name, score=score)
+    lines = [" ".join(strip_tags(card["line"]).split()) for card in as_editor.get(DECK).json()["cards"]]
+    assert [line.partition("Radishes: ")[2] for line in lines] == ["→ Plum trees", "→ Pear trees"]
