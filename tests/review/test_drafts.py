@@ -584,6 +584,20 @@ def test_a_roll_back_with_nothing_to_do_says_so(project, accepted, editor, manag
     assert "All links that were released are as they were after release 1." in page
 
 
+def test_a_roll_back_that_is_held_back_does_not_say_that_all_is_as_it_was(
+    project, accepted, editor, manager, client_for
+):
+    first = release_of(project)
+    outgoing.withdraw(project, project.edges.all(), editor)
+    release_of(project)
+    Page.objects.filter(pk=accepted.target_id).update(missing_since=timezone.now())
+    draft = back_to(first, editor)
+    assert (draft.links, draft.held) == (0, 1)
+    page = " ".join(client_for(manager).get(f"/p/{project.slug}/export/drafts/{draft.pk}/").content.decode().split())
+    assert "All links that were released" not in page
+    assert "1 link would have to change to be as it was after release 1, but is held back." in page
+
+
 # What happens to a site over the weeks; each step acts on some of five links.
 STEPS = st.lists(
     st.tuples(
