@@ -14,6 +14,7 @@ from linker.models import Role, Run
 from linker.models.placements import Stands
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
+from linker.projects.own_bounds import other_cohorts, wordless_bounds
 from linker.projects.queue_sum import queue_sum
 from linker.reports import tier_notice
 from linker.storage.site_figures import site_figures
@@ -69,6 +70,8 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
         tiers=overview.tiers_in_use(membership.project),
+        wordless=wordless_bounds(membership.project),
+        other_cohorts=other_cohorts(membership.project),
         held_by=(held_by := overview.open_by_place(membership.project)),
         nothing={},
         places=_places(held_by.values()),

@@ -46,6 +46,21 @@ def edges(project) -> None:
     retier(project)
 
 
+def test_the_overview_says_where_tiers_begin_for_links_without_words(project, edges, client_for, viewer):
+    def overview() -> str:
+        return " ".join(client_for(viewer).get(f"/p/{project.slug}/").content.decode().split())
+
+    assert "without words in the text" not in overview()
+    likely = project.tiers.get(basis="probability", name="Likely")
+    set_bounds(project, WORDLESS, {likely.pk: 0.88}, None)
+    set_bounds(project, CohortName("probability", role="hub"), {likely.pk: 0.6}, None)
+    page = overview()
+    assert f"{likely.lower_bound:.2f} <span" in page
+    assert "0.88 without words in the text" in page
+    assert page.count("none without words in the text") == 1, "of the other tier there are none"
+    assert "Tiers begin elsewhere for links to pages with the role “Hub”." in page
+
+
 def bounds(project, likely: float) -> dict[int, float]:
     tiers = {tier.name: tier for tier in project.tiers.filter(basis="probability")}
     return {tiers["Likely"].pk: likely, tiers["Reserve"].pk: tiers["Reserve"].lower_bound}
