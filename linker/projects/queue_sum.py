@@ -15,7 +15,8 @@ from django.utils.translation import gettext_lazy
 
 from linker.engine.ranking.calibration import Family
 from linker.matching.kept_runs import standing_run
-from linker.matching.report_types import KindLesson, MatchReport, QueueReason
+from linker.matching.report_types import KindLesson, MatchReport, QueueReason, RetierReport
+from linker.models import Run, RunKind, RunStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.learning import left_aside
 from linker.models.querysets import TO_REVIEW
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from linker.matching.report_types import QueueChange, QueueMove
-    from linker.models import Project, Run
+    from linker.models import Project
 
 SHRUNK = 0.5  # of what was there before: with less left, the queue says so by itself
 MOST_KINDS = 5
@@ -73,14 +74,25 @@ class Line:
 
 
 @dataclass(frozen=True)
+class BoundsLine:
+    """How many suggestions came into what the queue shows, or left it, signed, by bounds of tiers that were changed
+    since the match; `run` is the newest that changed them so."""
+
+    links: int
+    said: str
+    run: Run
+
+
+@dataclass(frozen=True)
 class QueueSum:
-    """`before` and the `lines` add up to `now`, when the `run` had ended; that and `since`, what was decided or changed
-    afterwards, to `left`, what is to be reviewed today."""
+    """`before` and the `lines` add up to `now`, when the `run` had ended; that, `bounds` and `since`, what was decided
+    or changed afterwards, to `left`, what is to be reviewed today."""
 
     run: Run
     before: int
     lines: tuple[Line, ...]
     now: int
+    bounds: tuple[BoundsLine, ...]
     since: int
     left: int
 
@@ -110,8 +122,34 @@ def queue_sum(project: Project) -> QueueSum | None:
     left = kept_counts(project).aggregate(links=total(TO_REVIEW))["links"]
     kinds = {(one.family.value, one.code): one for one in (report.approval.kinds if report.approval else ())}
     lines = _lines(project, run, report.queue, kinds)
-    change = report.queue
-    return QueueSum(run, change.before, lines, change.now, left - change.now, left)
+    change, bounds = report.queue, _bounds(project, run)
+    since = left - change.now - sum(line.links for line in bounds)
+    return QueueSum(run, change.before, lines, change.now, bounds, since, left)
+
+
+BOUNDS = {
+    True: gettext_lazy("bounds of the tiers chosen anew, by the share that “More links – surer links” was set to"),
+    False: gettext_lazy("tiers or their bounds changed by people"),
+}
+
+
+def _bounds(project: Project, run: Run) -> tuple[BoundsLine, ...]:
+    """What changes of tiers have made of the queue since the run ended: those that the product made by itself, and
+    those of people. What the queue shows is told by the tiers as they are called and held back today."""
+    later = Run.objects.filter(project=project, kind=RunKind.RETIER, status=RunStatus.SUCCEEDED)
+    later = later.filter(finished_at__gt=run.finished_at or run.created_at).order_by("pk")
+    shown = set(project.tiers.filter(held=False).values_list("name", flat=True))
+    links, newest = dict.fromkeys(BOUNDS, 0), dict[bool, Run]()
+    for one in later:
+        report = RetierReport.from_json(one.report)
+        for side, sign in ((report.before, -1), (report.after, 1)):
+            links[one.by_itself] += sign * sum(tier.links for tier in side if tier.name in shown)
+        newest[one.by_itself] = one
+    return tuple(
+        BoundsLine(links[by_itself], str(said), newest[by_itself])
+        for by_itself, said in BOUNDS.items()
+        if links[by_itself]
+    )
 
 
 def _lines(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from linker.engine.ranking.calibration import Lesson
 from linker.matching.kept_runs import standing_run
 from linker.matching.lessons import ROLES
 from linker.matching.queue_change import note_open, queue_change
-from linker.matching.report_types import MatchReport, QueueChange, QueueReason
+from linker.matching.report_types import MatchReport, QueueChange, QueueReason, RetierReport, TierCount
 from linker.matching.tiers import retier
 from linker.models import Page, Project, Tier
 from linker.models.querysets import UNDECIDED
@@ -149,6 +150,32 @@ def test_the_overview_shows_the_sum_with_ways_to_each_part(bare, client):
     assert "Disregard these decisions" in page
     client.force_login(make_member(bare, "editor"))
     assert "Disregard these decisions" not in client.get(reverse("project", args=["bare"])).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("by_itself", "words"),
+    [(True, "bounds of the tiers chosen anew, by the share"), (False, "tiers or their bounds changed by people")],
+)
+def test_what_other_bounds_brought_since_is_a_line_of_its_own(bare, client, by_itself, words):
+    for _ in range(70):
+        make_edge(bare)
+    reported(bare, QUEUE)
+    shown = bare.tiers.filter(held=False).first().name
+    before, after = (
+        (TierCount(name=shown, links=links), TierCount(name="No such tier", links=held))
+        for links, held in ((55, 100), (75, 80))
+    )
+    report = RetierReport(before=before, after=after).to_json()
+    run = make_run(bare, "retier", by_itself=by_itself, finished_at=timezone.now(), report=report)
+
+    found = queue_sum(bare)
+
+    assert [(line.links, line.run) for line in found.bounds] == [(20, run)]
+    assert (found.now, found.since, found.left) == (57, -7, 70)
+    client.force_login(make_member(bare, "editor"))
+    page = compact(client.get(reverse("project", args=["bare"])).content.decode())
+    assert "+20" in page
+    assert words in page
 
 
 def test_nothing_is_said_of_a_first_match_or_of_a_run_that_did_not_count(bare):
