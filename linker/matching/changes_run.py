@@ -40,6 +40,7 @@ from linker.matching.replacing import scored, standing_links
 from linker.matching.report import begun_report
 from linker.matching.report_types import MatchReport
 from linker.matching.result import MatchResult
+from linker.matching.steps import in_steps
 from linker.models import Ranker, Run, RunKind
 from linker.pages.languages import read_languages
 from linker.runs import lifecycle
@@ -96,7 +97,7 @@ def start_whole_if_due(run: Run) -> Run | None:
 def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: ChangeOptions = USUAL) -> ChangesReport:
     """The work of the run. Where the whole site has to be matched instead, it changes nothing and its report says
     why."""
-    started, project = time.monotonic(), run.project
+    started, project, progress = time.monotonic(), run.project, in_steps(progress)
     standing = standing_run(project)
     model = embedding_model(project)
     Run.objects.filter(pk=run.pk).update(model=model)

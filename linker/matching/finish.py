@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from django.db.models import Sum
 
 from linker.engine.candidates.registry import bit_of
 from linker.engine.params import MatchParams, Ranking
@@ -49,7 +50,12 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchR
     """The end of a run in batches: what they found becomes edges. See save_match_result."""
     if batches_left(run):
         raise RuntimeError(f"run {run.pk} has batches left")
-    return save_match_result(run, _result_of_batches(run), progress)
+    compared = RunBatch.objects.filter(run=run).aggregate(pairs=Sum("cost"))["pairs"] or 0
+
+    def after_comparing(done: int, total: int, stage: str = "") -> None:
+        progress(compared + max(0, run.total - compared) * done // total, max(run.total, compared), stage)
+
+    return save_match_result(run, _result_of_batches(run), after_comparing)
 
 
 def save_match_result(run: Run, result: MatchResult, progress: Progress) -> MatchReport:

@@ -12,6 +12,7 @@ from linker.matching.batches import batches_left, run_batch, still_running
 from linker.matching.finish import finish_match
 from linker.matching.plan import plan_match
 from linker.matching.ranking_sayings import ENOUGH_LINKS, FEW_LINKS, MANY_PAGES
+from linker.matching.steps import in_steps, uncounted
 from linker.models import Project, Run
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, LIVE, sql
@@ -66,8 +67,9 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
 
 def start_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchReport | None:
     """The part of a match that is one job: all of it by a ranker or the formula, else the plan, and None."""
-    read_languages(run.project, progress)  # of a project that was last imported before languages were read
     ranking, reason = choose_ranking(run.project, MatchParams.from_dict(run.params))
+    progress = uncounted(progress) if ranking == Ranking.COSINE else in_steps(progress)
+    read_languages(run.project, progress)  # of a project that was last imported before languages were read
     if ranking != Ranking.COSINE:
         from linker.matching.ranked import run_ranked  # heavy: LightGBM and scikit-learn, which no other run needs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from linker.models import Run, RunBatch, RunStatus
 from linker.runs import job_queue, lifecycle
@@ -46,7 +47,8 @@ def recover(lost: set[JobKey]) -> int:
             )
             continue
         # Several machines sweep: one of them counts the loss and queues the job.
-        counted = type(owner).objects.filter(pk=owner.pk, attempts=key.attempt).update(attempts=key.attempt + 1)
+        anew: dict[str, Any] = {} if isinstance(owner, RunBatch) else {"done": 0}  # the page of the run says why
+        counted = type(owner).objects.filter(pk=owner.pk, attempts=key.attempt).update(attempts=key.attempt + 1, **anew)
         if counted:
             log.warning("lost job queued again", extra={"job": key.id, "attempt": key.attempt + 1})
             job_queue.enqueue(JobKey(key.name, key.args, key.attempt + 1))

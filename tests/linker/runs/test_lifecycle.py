@@ -11,6 +11,8 @@ import numpy as np
 import psutil
 import pytest
 from django.db import connection
+from django.urls import reverse
+from django.utils import timezone
 from rq.timeouts import JobTimeoutException
 
 from linker.engine.arrays.vectors import unit_rows
@@ -168,6 +170,19 @@ def test_two_machines_that_sweep_count_a_loss_once(project, redis_server):
     assert recover(lost) == 0
     run.refresh_from_db()
     assert run.attempts == 1
+
+
+def test_a_run_whose_worker_was_lost_says_that_it_begins_again(project, redis_server, client_for, viewer):
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
+    Run.objects.filter(pk=run.pk).update(status="running", done=4, total=5, started_at=timezone.now())
+    page = reverse("run", args=[project.slug, run.pk])
+    client = client_for(viewer)
+    assert "begins again" not in client.get(page).content.decode()
+    lose_waiting_jobs()
+    assert recover(find_lost()) == 1
+    run.refresh_from_db()
+    assert (run.done, run.total) == (0, 5)
+    assert "so the run begins again. This is attempt 2." in " ".join(client.get(page).content.decode().split())
 
 
 def test_a_second_run_of_a_kind_is_refused_until_the_first_ends(project, redis_server):
