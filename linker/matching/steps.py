@@ -55,7 +55,7 @@ def in_steps(progress: Progress) -> Progress:
 def uncounted(progress: Progress) -> Progress:
     """Tells `progress` of stages alone, while it is not known yet how much work there is."""
 
-    def tell(_done: int, _total: int, stage: str = "") -> None:
+    def tell(done: int, total: int, stage: str = "") -> None:
         progress(0, 0, stage)
 
     return tell
