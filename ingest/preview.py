@@ -14,6 +14,7 @@ from ingest.errors import FileError
 from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
 from ingest.kinds.base import MappedRows, Note
+from ingest.kinds.project_pages import without_pages
 from ingest.remembered import chosen_before
 from ingest.sources.file import FileSource
 
@@ -98,6 +99,12 @@ class FilePreview(MappedRows):
     def missing(self) -> str:
         """Which required fields have no column, and what to do about it; empty where none is missing."""
         return registry.what_is_missing(self.kind, self.header, self.mapping)
+
+    @property
+    def without_pages(self) -> str:
+        """What to do first where the project has no pages that the rows could be about; empty where nothing is."""
+        first = self.kind.pages_first
+        return without_pages(first) if first and not self.project.pages.exists() else ""
 
     @property
     def notes(self) -> list[Note]:

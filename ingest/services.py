@@ -256,12 +256,15 @@ def start_import(
 ) -> Run:
     """Starts the import of an upload with the mapping the user confirmed, and remembers the mapping.
 
-    Raises FileError where a required field has no column, or where it is known to be another (`anyway` imports it all
+    Raises FileError where a required field has no column, where the pages have to be imported first, or where it is
+    known to be another (`anyway` imports it all
     the same), RunIsActive where such an import is under way.
     """
     if looked.objection and looked.known is not None and not anyway:
         raise KnownFileError(upload.name, looked.known, looked.objection)
     registry.check_required(looked.kind, upload.name, looked.header, looked.mapping)
+    if looked.without_pages:
+        raise FileError(upload.name, looked.without_pages)
     mapping = {field: looked.mapping.get(field, []) for field in looked.kind.fields.names}
     params = {"upload": upload.pk, "mapping": mapping, **upload.reading}
     with transaction.atomic():

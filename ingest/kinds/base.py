@@ -160,6 +160,7 @@ class ImportKind(ABC):
     the name) and of messages (“a file of links”). The preview shows `label`, the form `choice` and the command line
     `command_help`. `report` is what an import counts, with its words. `options` are what a user may choose apart from
     the columns. `preferred_files` are names, in small letters, of files to take out of an archive of several.
+    `pages_first` is said where the project has no pages, and they are to be imported first.
     `corrects` are the kinds that users choose by mistake for files that are certainly of this one. `preview_template`
     adds words to the top of the preview. `own_command` is a shorter name than `import_file` and the kind's, where there
     is a module of that name.
@@ -174,6 +175,7 @@ class ImportKind(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     preferred_files: ClassVar[frozenset[str]] = frozenset()
     corrects: ClassVar[frozenset[str]] = frozenset()
+    pages_first: ClassVar[str] = ""
     preview_template: ClassVar[str] = ""
     own_command: ClassVar[str] = ""
 

@@ -49,6 +49,12 @@ def page_ids(project: Project, *, hold: bool) -> dict[str, int]:
     return ids | own if ids else own
 
 
+def without_pages(first: str) -> str:
+    """What is said of a project that has no pages; `first` says what to do then."""
+    none = gettext("The project has no pages yet.")
+    return f"{none} {gettext(first)}"
+
+
 def find_named_pages(
     project: Project, name: str, addresses: Iterable[str], *, first: str
 ) -> tuple[PageFinder, dict[str, int], set[str]]:
@@ -59,7 +65,7 @@ def find_named_pages(
     Raises FileError as find_pages() does.
     """
     if not project.pages.exists():
-        raise FileError(name, f"{gettext('The project has no pages yet.')} {first}")
+        raise FileError(name, without_pages(first))
     finder = PageFinder({}, site_of(project))
     own: dict[str, int] = {}
     former: dict[str, int] = {}
@@ -113,7 +119,7 @@ def find_pages(project: Project, name: str, *, first: str, of_links: bool = Fals
     """
     ids = page_ids(project, hold=hold)
     if not ids:
-        raise FileError(name, f"{gettext('The project has no pages yet.')} {first}")
+        raise FileError(name, without_pages(first))
     finder = PageFinder(ids, site_of(project))
     finder.moves = destinations(leading_pages(project), finder.find_on, of_links=of_links)
     return finder

@@ -26,6 +26,7 @@ from linker.models import Project, Run
 from review.models import ReleaseFormat
 from review.queue import sheet_out
 from review.releases.columns import COLUMNS
+from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
 from tests.ingest.test_import_pages import choices, upload_of
 from tests.markup import compact
@@ -475,6 +476,7 @@ def test_a_table_that_no_import_takes_is_named_and_not_started_unless_told_to(pr
 
 @pytest.mark.nightly
 def test_links_handed_in_as_pages_are_read_as_links_in_one_click(project, manager, client_for):
+    make_page(project)
     upload = upload_of(project, LINK_HEADER, [link("/a", "/b")], kind="pages")
     client = client_for(manager)
     page = client.get(preview(upload)).text
@@ -498,6 +500,7 @@ def test_links_handed_in_as_pages_are_read_as_links_in_one_click(project, manage
     ],
 )
 def test_keywords_of_ahrefs_are_queries_whatever_they_are_handed_in_as(project, manager, client_for, header):
+    make_page(project)
     content = csv_text(header, [row(header, Keyword="tents", URL=PAGE, **{"Current URL": PAGE})], "\t")
     client = client_for(manager)
     for kind in ("", "pages"):
@@ -511,6 +514,7 @@ def test_keywords_of_ahrefs_are_queries_whatever_they_are_handed_in_as(project, 
 
 @pytest.mark.nightly
 def test_queries_of_no_known_tool_handed_in_as_pages_are_read_as_queries_in_one_click(project, manager, client_for):
+    make_page(project)
     header = ("Keyword", "Position", "URL")
     upload = upload_of(project, header, [("tents", "3", PAGE)], kind="pages")
     client = client_for(manager)
@@ -522,6 +526,21 @@ def test_queries_of_no_known_tool_handed_in_as_pages_are_read_as_queries_in_one_
     assert client.post(preview(upload), {**choices(upload), "action": "start"}).status_code == 422
     client.post(preview(upload), {"kind": "queries"})
     upload.refresh_from_db()
+    assert 'value="start"' in client.get(preview(upload)).text
+
+
+def test_links_before_any_page_are_refused_in_the_preview_with_the_way_to_the_import_of_pages(
+    project, manager, client_for
+):
+    upload = upload_of(project, LINK_HEADER, [link("/a", "/b")], kind="links")
+    client = client_for(manager)
+    page = client.get(preview(upload)).text
+    assert "The project has no pages yet. Import the pages first, then their links." in page
+    assert f'<a href="{reverse("import", args=["shop"])}">Import pages</a>' in page
+    assert 'value="start"' not in page
+    answer = client.post(preview(upload), {**choices(upload), "action": "start"})
+    assert (answer.status_code, Run.objects.count()) == (422, 0)
+    make_page(project)
     assert 'value="start"' in client.get(preview(upload)).text
 
 

@@ -41,6 +41,7 @@ class EventsImport(ImportKind):
         "created, changed, moved, merged, redirected, removed and restored. Import the pages first. All of it or "
         "nothing; the same file twice changes nothing. Exits with 1 and a message where nothing could be imported."
     )
+    pages_first = gettext_noop("Import the pages first.")
     fields = FIELDS
     report = EVENTS
 

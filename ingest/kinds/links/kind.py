@@ -42,6 +42,7 @@ class LinksImport(ImportKind):
         "CSV with --map. Links in the text are distinguished from template links. Import the pages first. Exits with 1 "
         "and a message where nothing could be imported."
     )
+    pages_first = gettext_noop("Import the pages first, then their links.")
     fields = FIELDS
     report = LINKS
     options = (ALLOW_SHRINK,)

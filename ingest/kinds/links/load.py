@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def load_links(task: ImportTask) -> Counts:
     """Reads the rows into the stage, checks what they come to, and merges them with the links that are there."""
     rows, project = task.rows, task.project
-    pages = find_pages(project, task.source.name, first="Import the pages first, then their links.", of_links=True)
+    pages = find_pages(project, task.source.name, first=rows.kind.pages_first, of_links=True)
     parser = LinkParser(rows.header, rows.mapping, pages, task.skipped)
     page_ids = np.unique(np.fromiter(pages.ids.values(), dtype=np.int64, count=len(pages.ids)))
     places = {"has_places": parser.place_at is not None, "places_only": task.source.places_only}

@@ -32,6 +32,7 @@ class QueriesImport(ImportKind):
         "a file of url, query and importance, or any CSV with --map. Import the pages first. Queries that are there "
         "are updated, nothing is deleted. Exits with 1 and a message where nothing could be imported."
     )
+    pages_first = gettext_noop("Import the pages first, then their queries.")
     fields = FIELDS
     report = QUERIES
 

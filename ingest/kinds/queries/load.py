@@ -23,7 +23,7 @@ def load_queries(task: ImportTask) -> Counts:
     updates the queries of its own source alone. Queries that the rows lack stay as they are.
     """
     rows, name = task.rows, task.source.name
-    pages = find_pages(task.project, name, first="Import the pages first, then their queries.")
+    pages = find_pages(task.project, name, first=task.rows.kind.pages_first)
     parser = QueryParser(rows.header, rows.mapping, pages, task.skipped)
     stage.create_query_stage()
     count = stage_rows(task, parser.parse_all, stage.stage_queries)

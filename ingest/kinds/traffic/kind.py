@@ -71,6 +71,7 @@ class TrafficImport(ImportKind):
         "are added to the pages that the addresses mean and replace those of the same source and period; nothing else "
         "of a page changes. Exits with 1 and a message where nothing could be imported."
     )
+    pages_first = gettext_noop("Import the pages first, then their traffic.")
     fields = FIELDS
     report = TRAFFIC
     options = (PERIOD,)

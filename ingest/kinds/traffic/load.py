@@ -29,7 +29,7 @@ def load_traffic(task: ImportTask) -> Counts:
     """
     rows, project = task.rows, task.project
     wanted = read_period(task.source.name, rows.options.get("period", ""))
-    pages = find_pages(project, task.source.name, first="Import the pages first, then their traffic.")
+    pages = find_pages(project, task.source.name, first=task.rows.kind.pages_first)
     parser = TrafficParser(rows.header, rows.mapping, pages, task.skipped)
     report: Counts = {**_stage(task, parser), **_accounts(parser)}
     if not parser.rows["on_pages"]:
