@@ -81,3 +81,30 @@ def test_the_queue_fits_a_phone_and_is_decided_with_a_thumb(page, project, edito
     page.get_by_role("button", name="Poor anchor").click()
     expect_open(page, edges[2])
     expect_saved(page)
+
+
+# What of the facts is neither whole on their first line nor below it.
+CUT = """(line) => [...line.children].filter((fact) => {
+  const [shown, box] = [fact.getBoundingClientRect(), line.getBoundingClientRect()];
+  const beyond = Math.max(shown.right - box.right, shown.bottom - box.bottom);
+  return shown.top < box.bottom - 1 && (beyond > 1 || fact.scrollWidth > fact.clientWidth + 1);
+}).map((fact) => fact.textContent.trim())"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_the_donors_path_is_whole_no_fact_is_cut_and_no_key_is_hinted_at(
+    page, queue_url, project, editor, sign_in, scheme
+):
+    numbers = {"clicks": 4863, "impressions": 120_000, "inlinks": 12, "outlinks": 8, "authority": 0.4}
+    donor = make_page(project, "/radishes-from-seed-to-plot/", title="Radishes from seed to plot", **numbers)
+    for name in ("Plum trees from seed to plot", "Pear trees from seed to plot", "Beans"):
+        make_edge(project, donor, make_page(project, title=name), anchor=name, authority=0.78)
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme=scheme)
+    sign_in(editor)
+    page.goto(queue_url)
+    expect_loaded(page)
+    assert page.locator(".donor .facts-line").evaluate(CUT) == []
+    assert page.locator(".donor .mono").inner_text() == "/radishes-from-seed-to-plot/"
+    expect(page.locator("kbd").filter(visible=True)).to_have_count(0)
