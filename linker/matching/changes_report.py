@@ -45,7 +45,7 @@ class ChangesReport(Report):
     links: int = 0
     opened: int = 0
     refreshed: int = 0
-    back: int = 0
+    back: int | None = None
     closed: int = 0
     before: int | None = None
     after: int | None = None
