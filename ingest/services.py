@@ -257,8 +257,7 @@ def start_import(
     """Starts the import of an upload with the mapping the user confirmed, and remembers the mapping.
 
     Raises FileError where a required field has no column, where the pages have to be imported first, or where it is
-    known to be another (`anyway` imports it all
-    the same), RunIsActive where such an import is under way.
+    known to be another (`anyway` imports it all the same), RunIsActive where such an import is under way.
     """
     if looked.objection and looked.known is not None and not anyway:
         raise KnownFileError(upload.name, looked.known, looked.objection)

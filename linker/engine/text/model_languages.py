@@ -41,9 +41,9 @@ _MODELS: tuple[tuple[str, frozenset[str]], ...] = (
         _ENGLISH,
     ),
 )
-# Languages that are written in other letters than those of English.
+# Languages that are written in other letters than those of English; not those that are written in either.
 _OTHER_LETTERS = _languages(
-    """am ar as be bg bn dv el fa gu he hi hy ja ka kk km kn ko ku ky lo mk ml mn mr my ne or pa ps ru sa sd si sr ta te
+    """am ar as be bg bn dv el fa gu he hi hy ja ka kk km kn ko ky lo mk ml mn mr my ne or pa ps ru sa sd si ta te
     tg th ti tt ug uk ur yi zh"""
 )
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2", "multilingual-e5-small"
@@ -67,4 +67,4 @@ def can_read(model: str, language: str) -> bool:
     """Whether the vectors that a model makes of a language may be compared: not where it was trained on others, in
     other letters. Of German, a model of English reads names and words that are much the same; of Chinese it reads
     nothing."""
-    return language not in _OTHER_LETTERS or knows(model, language) is not False
+    return kin(language) not in _OTHER_LETTERS or knows(model, language) is not False

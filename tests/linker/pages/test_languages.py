@@ -383,6 +383,8 @@ def test_of_known_models_the_languages_are_known_and_of_others_nothing_is_claime
     ("model", "language", "read"),
     [
         ("all-MiniLM-L6-v2", "zh", False),
+        ("all-MiniLM-L6-v2", "zh-TW", False),
+        ("all-MiniLM-L6-v2", "sr", True),
         ("all-MiniLM-L6-v2", "de", True),
         ("all-MiniLM-L6-v2", "", True),
         ("multilingual-e5-small", "zh", True),
