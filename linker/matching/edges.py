@@ -14,6 +14,7 @@ from django.db import connection
 from linker.engine.candidates.registry import names
 from linker.matching.chosen import ChosenPairs, PairFacts, chosen_pairs
 from linker.matching.edge_writer import EdgeWriter
+from linker.matching.lessons import TRAITS
 from linker.matching.new_links import LinkMaker, NewLink, Unplaced
 from linker.models import RunBlock
 from linker.models.querysets import OPEN, sql
@@ -154,6 +155,8 @@ class _EdgeValues:
         PostgreSQL reads them."""
         placed, tier = link.placed, link.tier
         why, evidence = self.result.why(row)
+        if placed.traits:
+            evidence[TRAITS] += placed.traits
         start, end = placed.span or (None, None)
         return {
             "source_id": row["source"],

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linker.engine.ranking.calibration import (
+    DIGIT,
+    OF_WORDS,
     SOURCES,
     Calibration,
     Family,
@@ -40,7 +42,10 @@ if TYPE_CHECKING:
     from linker.matching.report_types import ApprovalReport
     from linker.models import Run
 
-STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
+# In an edge's evidence: what the shipped model said, before the project's calibration, and the traits of the pair and
+# its words, a digit each as linker.engine.ranking.calibration.DIGIT has them.
+STATED = "stated"
+TRAITS = "traits"
 # A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is
 # not proposed again, but nothing is learned from it about pairs.
 OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
@@ -69,13 +74,27 @@ def words_sql(edge: str) -> str:
     )
 
 
+def trait_sql(edge: str, family: Family) -> str:
+    """Of which kind of a family of traits a suggestion is, -1 for none: of traits of words, one that is not in the text
+    or whose words an editor wrote."""
+    kind = f"mod(coalesce(({edge}.evidence->>'{TRAITS}')::int8, 0) / {DIGIT[family]}, 10) - 1"
+    if family not in OF_WORDS:
+        return kind
+    return f"CASE WHEN {edge}.span_start IS NULL OR {edge}.edited THEN -1 ELSE {kind} END"
+
+
+def _traits_sql(edge: str) -> str:
+    return ",\n    ".join(f"({trait_sql(edge, family)})::int8" for family in DIGIT)
+
+
 # Words that an editor wrote are of no kind; where they stand is.
 _DECISIONS = f"""
 SELECT e.source_id, e.target_id, (e.evidence->>'{STATED}')::float8, e.probability,
     e.status <> 'rejected' AND NOT e.edited, NOT e.edited AND NOT (e.status = 'rejected' AND e.{OF_THE_WORDS}),
     ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
-    (CASE WHEN e.edited THEN -1 ELSE {words_sql("e")} END)::int8
+    (CASE WHEN e.edited THEN -1 ELSE {words_sql("e")} END)::int8,
+    {_traits_sql("e")}
 FROM linker_candidateedge e JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
 WHERE {_TEACHES}
 """
@@ -201,6 +220,7 @@ def calibration_of(project: Project, lesson: Lesson, eligible: Eligible) -> Cali
         words=lesson.words(),
         sources=lesson.sources,
         lowest=lesson.lowest,
+        traits=lesson.traits(),
     )
 
 
@@ -248,7 +268,8 @@ _OPEN = f"""
 SELECT e.source_id, e.target_id, e.probability, (e.tier_id IS NOT NULL AND NOT coalesce(tier.held, true)),
     ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
-    ({words_sql("e")})::int8
+    ({words_sql("e")})::int8,
+    {_traits_sql("e")}
 FROM linker_candidateedge e {{drawn}} LEFT JOIN linker_tier tier ON tier.id = e.tier_id
     JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
 WHERE e.project_id = %(project)s AND {sql(OPEN, "e")} AND e.probability IS NOT NULL

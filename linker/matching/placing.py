@@ -40,7 +40,7 @@ ONLY_PICKED = 0.5  # how well words fit that only an editor may choose: too litt
 class Placed(NamedTuple):
     """`anchor`, where it comes from, the other anchors as stored (JSON, an object each), and its place in the donor's
     body, if it has one: with the sentence around it, the heading above and the hash of that body. `fit`: how well these
-    words of the text fit, NaN where that is not known."""
+    words of the text fit, NaN where that is not known; `traits`: theirs, 0 where they are not known."""
 
     anchor: str
     source: str
@@ -50,12 +50,13 @@ class Placed(NamedTuple):
     heading: str = ""
     body_hash: int | None = None
     fit: float = math.nan
+    traits: int = 0
 
 
 class Phrases(Protocol):
     """Words of a donor's text that may become the link to a target, of the pairs that were read last. Those that fit
     less than `least` are only there to be picked by an editor. `template`: what the titles of their site share.
-    `starts`: where the words would best become the link, by words."""
+    `starts`: where the words would best become the link, and `traits`: those of words, both by words."""
 
     least: float
     template: Template
@@ -65,6 +66,8 @@ class Phrases(Protocol):
     def of(self, source: int, target: int) -> Sequence[Phrase]: ...
 
     def starts(self, source: int, target: int) -> Mapping[str, int]: ...
+
+    def traits(self, source: int, target: int) -> Mapping[str, int]: ...
 
 
 class Placer:
@@ -136,7 +139,8 @@ class Placer:
         if counts:
             self.limit.add(target, found.anchor)
         span, fit = (found.place.start, found.place.end), self._fit(source, target, found.anchor)
-        return _placed(donor, found.anchor, found.source, [*picks, *besides(names, found.anchor)], span, fit)
+        placed = _placed(donor, found.anchor, found.source, [*picks, *besides(names, found.anchor)], span, fit)
+        return placed._replace(traits=self._traits(source, target, found.anchor))
 
     def _beside_the_text(self, target: int, names: list[AnchorCandidate], counts: bool) -> Placed:
         """A link without a place, under a name of the target, with all its other names."""
@@ -149,6 +153,12 @@ class Placer:
         phrases = self.phrases.of(source, target) if self.phrases is not None else ()
         folded = fold(anchor)
         return next((weight for text, _, weight in phrases if fold(text) == folded), math.nan)
+
+    def _traits(self, source: int, target: int, anchor: str) -> int:
+        """The traits of words of the text; 0 where they are not known."""
+        known = self.phrases.traits(source, target) if self.phrases is not None else {}
+        folded = fold(anchor)
+        return next((traits for text, traits in known.items() if fold(text) == folded), 0)
 
     def _words_for(
         self, source: int, target: int, names: list[AnchorCandidate], least: float

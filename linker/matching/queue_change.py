@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from django.db import connection
 from django.db.models import Min
 
-from linker.engine.ranking.calibration import SOURCES, Family
-from linker.matching.lessons import ALL, KIND_COLUMNS, ROLES, CategoryTops, role_sql, words_sql
+from linker.engine.ranking.calibration import DIGIT, SOURCES, Family
+from linker.matching.lessons import ALL, KIND_COLUMNS, ROLES, CategoryTops, role_sql, trait_sql, words_sql
 from linker.matching.report_types import QueueChange, QueueMove, QueueReason
 from linker.models import Basis, Cohort, Tier
 from linker.models.querysets import TO_REVIEW, UNDECIDED, sql
@@ -39,10 +39,10 @@ _MOVED = f"""
 SELECT moved.reason, {role_sql("s")}, {role_sql("t")},
     CASE WHEN %(categories)s THEN coalesce(s.category_id, 0) ELSE 0 END,
     CASE WHEN %(categories)s THEN coalesce(t.category_id, 0) ELSE 0 END,
-    moved.place, moved.words, count(*)
+    moved.place, moved.words, {", ".join(f"moved.{family.value}" for family in DIGIT)}, count(*)
 FROM (
     SELECT e.source_id, e.target_id, (e.span_start IS NOT NULL)::int AS place,
-        {words_sql("e")} AS words,
+        {words_sql("e")} AS words, {", ".join(f"{trait_sql('e', family)} AS {family.value}" for family in DIGIT)},
         CASE WHEN coalesce(b.shown, false) THEN
                 CASE WHEN NOT {sql(UNDECIDED, "e")} THEN 'decided' WHEN e.stale THEN 'stale'
                     WHEN e.span_start IS NULL AND e.probability >= %(shown_in_text)s THEN 'wordless' ELSE 'held' END
@@ -52,7 +52,7 @@ FROM (
         AND coalesce({sql(TO_REVIEW, "e", tier="tier")}, false) <> coalesce(b.shown, false)
 ) moved
 JOIN linker_page s ON s.id = moved.source_id JOIN linker_page t ON t.id = moved.target_id
-GROUP BY 1, 2, 3, 4, 5, 6, 7
+GROUP BY {", ".join(str(place) for place in range(1, 2 + len(KIND_COLUMNS)))}
 """
 # Why a kind may have moved a suggestion: by the probability alone. A new one was never asked for before.
 _BY_KIND = {QueueReason.HELD: -1, QueueReason.WORDLESS: -1, QueueReason.RAISED: 1}

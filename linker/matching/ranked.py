@@ -33,6 +33,7 @@ from linker.matching.known_answers import KnownPairs, draw_known
 from linker.matching.lessons import (
     OF_THE_PAIR,
     STATED,
+    TRAITS,
     calibration_of,
     decisions,
     kind_lessons,
@@ -212,7 +213,7 @@ def _weights(changed: dict[str, float]) -> FormulaWeights:
 def why_of(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
     """Why a pair is suggested, and the numbers behind it."""
     why = ranked.why(place)
-    return why.sentence, why.numbers | {STATED: float(ranked.uncalibrated[place])}
+    return why.sentence, why.numbers | {STATED: float(ranked.uncalibrated[place]), TRAITS: int(ranked.near[place])}
 
 
 def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
@@ -273,6 +274,10 @@ class FoundWords:
     def starts(self, source: int, target: int) -> dict[str, int]:
         """Where each of them would best become the link."""
         return {choice.text: choice.start for choice in self.choices.get((source, target), [])}
+
+    def traits(self, source: int, target: int) -> dict[str, int]:
+        """The traits of each of them; see `linker.engine.anchors.word_traits`."""
+        return {choice.text: choice.traits for choice in self.choices.get((source, target), [])}
 
 
 TEXTS_AT_A_TIME = 500

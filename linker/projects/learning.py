@@ -113,8 +113,10 @@ def _name(family: str, code: int, categories: dict[int, str]) -> str:
             return _("Links to “%(category)s”") % {"category": categories[code]} if code in categories else ""
         case Family.PLACE:
             return _("Links in the text") if code else _("Links without words in the text")
-        case _words:
+        case Family.WORDS:
             return _words_named()[SOURCES[code]]
+        case _trait:
+            return _traits_named()[Family(family)][code]
 
 
 def is_kind(family: str, code: str) -> bool:
@@ -129,6 +131,7 @@ def is_kind(family: str, code: str) -> bool:
         Family.WORDS: len(SOURCES),
         Family.FROM: 2**63,
         Family.TO: 2**63,
+        **{family.value: len(names) for family, names in _traits_named().items()},
     }
     return family in most and int(code) < most[family]
 
@@ -145,4 +148,32 @@ def _words_named() -> dict[str, str]:
         "h1": _("Links on words of main headings"),
         "url": _("Links on words of addresses"),
         "text": _("Links on other words of the text"),
+    }
+
+
+def _traits_named() -> dict[Family, tuple[str, ...]]:
+    """The kinds of the families of linker.engine.ranking.calibration.DIGIT, in their order."""
+    return {
+        Family.NEARNESS: (
+            _("Links between pages that are far apart in meaning"),
+            _("Links between pages that are less near in meaning than others"),
+            _("Links between pages that are near in meaning"),
+            _("Links between pages that are nearest in meaning"),
+        ),
+        Family.TITLE: (
+            _("Links on words that are not in the acceptor’s title"),
+            _("Links on words that say less than half of the acceptor’s title"),
+            _("Links on words that say half or more of the acceptor’s title"),
+            _("Links on words that say the whole title of the acceptor"),
+        ),
+        Family.CAPITALS: (
+            _("Links on words in small letters"),
+            _("Links on words of which some have a capital"),
+            _("Links on words that all have a capital"),
+        ),
+        Family.SPREAD: (
+            _("Links on words that hardly a page says"),
+            _("Links on words that 3 to 29 pages say"),
+            _("Links on words that 30 pages or more say"),
+        ),
     }

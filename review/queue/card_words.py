@@ -69,6 +69,7 @@ HINTS = {
     "gap": _("Write the sentence with the words of the link in it, now or later, or put the link elsewhere."),
     "copy": _("Write the sentence, or take an anchor that stands in the text."),
 }
+FOR_RUNS_ALONE = ("traits",)  # numbers that the next match learns from and that say nothing to a person
 # What the numbers behind a suggestion are called; any other is called as its feature.
 MEASURES = {
     "cosine": _("alike by meaning"),

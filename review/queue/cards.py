@@ -26,6 +26,7 @@ from review.models import Comment, Decision, Operation, OpinionRequest, Verb, Wh
 from review.queue import opinions
 from review.queue.alternatives import Alternative, alternatives_of, place_of
 from review.queue.card_words import (
+    FOR_RUNS_ALONE,
     HINTS,
     MEASURES,
     PLACES_OF_GAPS,
@@ -302,7 +303,11 @@ class Card:
     @property
     def evidence(self) -> list[tuple[str, float]]:
         """The numbers behind it with their names, readable."""
-        return [(str(MEASURES.get(name, name.replace("_", " "))), value) for name, value in self.edge.evidence.items()]
+        return [
+            (str(MEASURES.get(name, name.replace("_", " "))), value)
+            for name, value in self.edge.evidence.items()
+            if name not in FOR_RUNS_ALONE
+        ]
 
     @property
     def authority(self) -> str:

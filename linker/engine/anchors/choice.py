@@ -30,6 +30,7 @@ from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
 from linker.engine.anchors.title_words import PART_OF_TITLE, parts_of_titles
 from linker.engine.anchors.tokenized import SpanReader
+from linker.engine.anchors.word_traits import word_traits
 from linker.engine.arrays.ranges import ranks_within
 from linker.engine.text.generic import is_generic, only_points
 
@@ -62,7 +63,7 @@ class AnchorChoice:
     """Words of the source's text that may become the link: `text[start:end]` of one mention, in characters.
 
     `text` as written there; `source`: "anchor", "title", "url", or "text" for words that are none of these; `weight`:
-    log-odds that the words are all right.
+    log-odds that the words are all right; `traits`: see `word_traits`.
     """
 
     text: str
@@ -70,6 +71,7 @@ class AnchorChoice:
     weight: float
     start: int
     end: int
+    traits: int = 0
 
 
 def anchor_choices(
@@ -111,7 +113,8 @@ def anchor_choices(
         is_cut = name_goes_on(table, evidence.index.site, source[pair[found.pair]])
         likely += np.where(is_cut, NAME_GOES_ON, 0.0)
         likely += np.where(never_linked(table, len(evidence.index.site)), NEVER_LINKED, 0.0)
-        wordings = _Wordings(evidence.index.site, texts, found, at_best_place(finder, texts, found), likely)
+        where = at_best_place(finder, texts, found)
+        wordings = _Wordings(evidence.index.site, texts, found, where, likely, word_traits(table))
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]
             choice = wordings.choice(place) if len(mine) < most else None
@@ -146,6 +149,7 @@ class _Wordings:
         found: CandidateSpans,
         where: tuple[NDArray[np.int64], NDArray[np.int64]],
         likely: NDArray[np.float64],
+        traits: NDArray[np.int16],
     ) -> None:
         """`where`: first token, and the one after the last, of the place of each span's words that is linked."""
         self._languages: list[str] = [site.languages[page] for page in texts.pages.tolist()]
@@ -153,7 +157,7 @@ class _Wordings:
         first, last = where
         self._rows: list[int] = texts.rows[first].tolist()
         self._start, self._stop = texts.start[first], texts.stop[last - 1]
-        self._features, self._likely = found.features, likely
+        self._features, self._likely, self._traits = found.features, likely, traits
 
     def language(self, place: int) -> str:
         """The language of the text that holds the span."""
@@ -168,7 +172,8 @@ class _Wordings:
         features = self._features[place]
         source = "anchor" if features[_LINKS] > 0 else _SOURCES[int(features[_NAMED])]
         first, last = without_edges(body.text, *span)
-        return AnchorChoice(body.text[first:last], source, float(self._likely[place]), first, last)
+        likely, traits = float(self._likely[place]), int(self._traits[place])
+        return AnchorChoice(body.text[first:last], source, likely, first, last, traits)
 
 
 def _best(

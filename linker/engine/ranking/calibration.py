@@ -8,11 +8,13 @@ that ships puts it, but for that."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from linker.engine.anchors.word_traits import CAPITALS, SPREAD, TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -33,9 +35,17 @@ class Family(StrEnum):
     TO = "to"  # that of the page that receives it
     PLACE = "place"  # in the text, or beside it
     WORDS = "words"  # where the words of the text come from
+    NEARNESS = "nearness"  # how near in meaning the two pages are
+    TITLE = "title"  # how much of the title of the page that receives it the words of the text say
+    CAPITALS = "capitals"  # whether these words are written with capitals
+    SPREAD = "spread"  # how many pages say them
 
 
-OF_WORDS = (Family.PLACE, Family.WORDS)
+# Families by the digit of a suggestion's traits that says which kind it is: 0 for none, 1 for the first.
+DIGIT = {Family.NEARNESS: 1, Family.TITLE: TITLE, Family.CAPITALS: CAPITALS, Family.SPREAD: SPREAD}
+# By how much two pages are nearer, by cosine, than the nearest pages of the one that receives the link are on average.
+_NEARNESS = (-0.15, 0.0, 0.1)
+OF_WORDS = (Family.PLACE, Family.WORDS, Family.TITLE, Family.CAPITALS, Family.SPREAD)
 # What shifts and the slope are taken to be before there are decisions: normal, with these standard deviations. Chosen
 # by halving the judged suggestions of each site of bench/panel: see docs/approval.md.
 _SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.1, 0.2, 0.2
@@ -47,11 +57,16 @@ DEVIATIONS = {
     Family.TO: 0.3,
     Family.PLACE: 0.35,
     Family.WORDS: 0.35,
+    Family.NEARNESS: 0.35,
+    Family.TITLE: 0.35,
+    Family.CAPITALS: 0.35,
+    Family.SPREAD: 0.35,
 }
 SUREST_STATED = 0.95  # anybody rejects a link now and then: what was stated counts as no surer than this
 LEAST_DECISIONS = 3  # on a kind, for it to move
 COMMON = 0.8  # of a site's links: a kind that so many are of is no kind in particular
 MOST_KINDS = 60  # of a family: those with the most decisions
+MOST_BANDS = 4  # kinds of a family of DIGIT
 _AT_A_TIME = 10_000  # decisions
 
 Kind = tuple[Family, int]
@@ -69,9 +84,9 @@ class PageShifts:
 @dataclass(frozen=True)
 class Calibration:
     """`slope` and `shift` of the shipped model's log-odds by so many `decisions`; beside that, how far `pages` move
-    their links, and `words` the links on words of each of SOURCES and, last, those beside the text. `sources`: how far
-    words of each of SOURCES were found worse than stated where the pair was not. Nothing stated below `lowest` is
-    raised."""
+    their links, `words` the links on words of each of SOURCES and, last, those beside the text, and `traits` those of
+    each kind of the families of DIGIT. `sources`: how far words of each of SOURCES were found worse than stated where
+    the pair was not. Nothing stated below `lowest` is raised."""
 
     slope: float = 1.0
     shift: float = 0.0
@@ -80,6 +95,7 @@ class Calibration:
     words: tuple[float, ...] = (0.0,) * (BESIDE + 1)
     sources: tuple[float, ...] = ()
     lowest: float = 0.0
+    traits: Mapping[Family, tuple[float, ...]] = field(default_factory=dict)
 
     def __call__(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """What is to be expected where the model expects `probability`, float64 [m], of links of no kind in
@@ -93,13 +109,14 @@ class Calibration:
         probability: NDArray[np.float64],
         source: NDArray[np.int64],
         target: NDArray[np.int64],
+        traits: NDArray[np.integer[Any]],
         words: NDArray[np.int8] | int = BESIDE,
     ) -> NDArray[np.float64]:
-        """The same of links between pages at these positions, [m] each; `words`: the places of theirs among SOURCES,
-        or BESIDE."""
+        """The same of links between pages at these positions, with these `traits`, [m] each; `words`: the places of
+        theirs among SOURCES, or BESIDE."""
         if not self.decisions:
             return probability
-        moved = self.slope * log_odds(probability) + self.shift + np.array(self.words)[words]
+        moved = self.slope * log_odds(probability) + self.shift + np.array(self.words)[words] + self._by_traits(traits)
         if self.pages is not None:
             moved += self.pages.giving[source] + self.pages.receiving[target]
         return self._capped(probability, moved)
@@ -108,11 +125,22 @@ class Calibration:
         """The chances of log-odds that were moved, [m] both."""
         return np.where(probability < self.lowest, np.minimum(_chance(moved), probability), _chance(moved))
 
-    def by_words(self, probability: NDArray[np.float64], words: NDArray[np.int8] | int) -> NDArray[np.float64]:
-        """How many times as likely as the model expects a link is to be approved for where its words come from."""
-        if not any(self.words):
+    def _by_traits(self, traits: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """How far links with these traits are moved, [m]."""
+        moved = np.zeros(len(traits))
+        for family, shifts in self.traits.items():
+            moved += np.array((0.0, *shifts))[kinds_of(family, traits) + 1]
+        return moved
+
+    def by_words(
+        self, probability: NDArray[np.float64], words: NDArray[np.int8], traits: NDArray[np.int16]
+    ) -> NDArray[np.float64]:
+        """How many times as likely as the model expects a link is to be approved for its words, [m] all: for where
+        they come from, and for their `traits`."""
+        if not any(self.words) and not self.traits:
             return np.ones(len(probability))
-        return _chance(log_odds(probability) + np.array(self.words)[words]) / np.maximum(probability, 1e-6)
+        moved = self._by_traits(traits) + np.array(self.words)[words]
+        return _chance(log_odds(probability) + moved) / np.maximum(probability, 1e-6)
 
     def by_source(self, probability: NDArray[np.float64], words: NDArray[np.int8]) -> NDArray[np.float64]:
         """The same for the words alone, whatever was said of the pairs."""
@@ -134,10 +162,30 @@ class Lesson:
     lowest: float = 0.0
     sources: tuple[float, ...] = ()
 
+    def traits(self) -> dict[Family, tuple[float, ...]]:
+        """As Calibration has them; families that are not moved are left out."""
+        moved = {family for family, _ in self.shifts}
+        return {
+            family: tuple(self.shifts.get((family, kind), 0.0) for kind in range(MOST_BANDS))
+            for family in DIGIT
+            if family in moved
+        }
+
     def words(self) -> tuple[float, ...]:
         """As Calibration has it. Places are 0 beside the text and 1 in it."""
         beside, inside = (self.shifts.get((Family.PLACE, place), 0.0) for place in (0, 1))
         return (*(inside + self.shifts.get((Family.WORDS, place), 0.0) for place in range(BESIDE)), beside)
+
+
+def nearness_kind(nearer: NDArray[np.floating[Any]]) -> NDArray[np.int8]:
+    """The first digit of the traits of pairs, int8 [m], by how much the two pages are nearer to each other than the
+    target's nearest pages are to it on average."""
+    return np.asarray(np.digitize(nearer, _NEARNESS) + 1, dtype=np.int8)
+
+
+def kinds_of(family: Family, traits: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Of which kind of a family of DIGIT each suggestion is, by its traits, int64 [m]; -1 for none."""
+    return np.asarray(traits.astype(np.int64) // DIGIT[family] % 10 - 1)
 
 
 def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calibration:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.ranking.approval import pair_table
+from linker.engine.ranking.approval import PAIR_FEATURES, pair_table
+from linker.engine.ranking.calibration import nearness_kind
 from linker.engine.ranking.features import FEATURES, Candidates, joined
 from linker.engine.ranking.formula_score import formula_parts, formula_score
 from linker.engine.ranking.reasons import REASONS
@@ -26,25 +27,27 @@ _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Pairs, with the log-odds that each is relevant and what the ranker makes of it, NaN where nothing; float64 [m]
-    both."""
+    """Pairs, with the log-odds that each is relevant and what the ranker makes of it, NaN where nothing, float64 [m]
+    both; and how near the two pages are, int8 [m], see `nearness_kind`."""
 
     pairs: Candidates
     relevance: NDArray[np.float64]
     base: NDArray[np.float64]
+    near: NDArray[np.int8]
 
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> ScoredPairs:
         """The pairs at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
-        return ScoredPairs(self.pairs.take(keep), self.relevance[keep], self.base[keep])
+        return ScoredPairs(self.pairs.take(keep), self.relevance[keep], self.base[keep], self.near[keep])
 
 
 def join_scored(parts: list[ScoredPairs]) -> ScoredPairs:
     """Pairs of several slices as one. Empties the list, so that they are never held twice."""
     relevance = np.concatenate([np.empty(0), *(part.relevance for part in parts)])
     base = np.concatenate([np.empty(0), *(part.base for part in parts)])
+    near = np.concatenate([np.empty(0, dtype=np.int8), *(part.near for part in parts)])
     pairs = [part.pairs for part in parts]
     parts.clear()
-    return ScoredPairs(joined(pairs), relevance, base)
+    return ScoredPairs(joined(pairs), relevance, base, near)
 
 
 def best_pairs(
@@ -87,7 +90,8 @@ def best_pairs(
     chosen = _top(pairs, -turn, options.pool)
     order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.source[chosen]))]]
     kept = found.take(order)
-    return ScoredPairs(replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order])
+    near = nearness_kind(table[order, PAIR_FEATURES.index("nearer_target")])
+    return ScoredPairs(replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order], near)
 
 
 def _twice_the_pool(

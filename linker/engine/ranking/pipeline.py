@@ -102,9 +102,9 @@ class Method:
 def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: Progress) -> Ranked:
     """The pairs with their probabilities and words."""
     options, scorer = method.options, method.scorer
-    words, uncalibrated, kind = words_of(texts, scored, method.anchors, options, progress)
+    words, uncalibrated, kind, traits = words_of(texts, scored, method.anchors, options, progress)
     source, target = scored.pairs.source, scored.pairs.target
-    probability = np.round(options.calibration.of_links(uncalibrated, source, target, kind), 6)
+    probability = np.round(options.calibration.of_links(uncalibrated, source, target, traits, kind), 6)
     moved = replace(scored, relevance=scored.relevance + other_subject_shift(scored.pairs.features))
     beside = np.round(_expected_beside(moved, options), 6)
     order = np.lexsort((scored.pairs.target, -probability, scored.pairs.source))
@@ -116,6 +116,7 @@ def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: 
         beside=beside[order],
         uncalibrated=np.round(uncalibrated[order], 6),
         allocation_score=allocation_scores(pairs, probability, scored.base[order]),
+        near=scored.near[order],
         words=words.take(order),
         below=NONE_BELOW,
         ranker=method.name,
@@ -128,7 +129,7 @@ def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: 
 def _expected_beside(scored: ScoredPairs, options: EngineOptions) -> NDArray[np.float64]:
     """How likely the pairs are to be approved beside the text, float64 [m]."""
     stated = options.approval.approved_beside(scored.relevance)
-    return options.calibration.of_links(stated, scored.pairs.source, scored.pairs.target)
+    return options.calibration.of_links(stated, scored.pairs.source, scored.pairs.target, scored.near)
 
 
 def _ranked_known(index: SiteIndex, method: Method, progress: Progress) -> Ranked:

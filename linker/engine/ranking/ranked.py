@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from linker.engine.ranking.rankers.base import Scorer
     from linker.engine.site import Site
 
-# Characters of the source's text, place in SOURCES, and how likely the words are all right.
-WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
+# Characters of the source's text, place in SOURCES, how likely the words are all right, and their traits.
+WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4"), ("traits", "i2")])
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,14 @@ class Ranked:
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
     under the target's own name; `uncalibrated` float64: the first as the shipped model says it; `allocation_score`
-    float64: what links are allocated by, see `linker.engine.ranking.choose.allocation_scores`. `words`: what could
-    become the link, by pair. `ranker`: the name of what ranked, with its `version`; `scorer`: what it scored pairs
-    with, None for the formula. `index` is what the words are words of. `other_language`: pairs left out because the
-    two pages are in different languages. `known`: those of the site's known pairs that would be suggested, as if they
-    were not linked; None where there were none to look at. `standing`: all of the site's standing pairs that are
-    candidates at all, as if they were not linked; None where there were none. `nearness` float64 [n] and
-    `anchors`: what a later run over a few of the sources needs, see `linker.engine.ranking.pipeline.rank_sources`."""
+    float64: what links are allocated by, see `linker.engine.ranking.choose.allocation_scores`; `near` int8: see
+    `linker.engine.ranking.calibration.nearness_kind`. `words`: what could become the link, by pair. `ranker`: the name
+    of what ranked, with its `version`; `scorer`: what it scored pairs with, None for the formula. `index` is what the
+    words are words of. `other_language`: pairs left out because the two pages are in different languages. `known`:
+    those of the site's known pairs that would be suggested, as if they were not linked; None where there were none to
+    look at. `standing`: all of the site's standing pairs that are candidates at all, as if they were not linked; None
+    where there were none. `nearness` float64 [n] and `anchors`: what a later run over a few of the sources needs, see
+    `linker.engine.ranking.pipeline.rank_sources`."""
 
     index: TextIndex
     pairs: Candidates
@@ -60,6 +61,7 @@ class Ranked:
     beside: NDArray[np.float64]
     uncalibrated: NDArray[np.float64]
     allocation_score: NDArray[np.float64]
+    near: NDArray[np.int8]
     words: Words
     below: PairsBelowThreshold
     ranker: str
@@ -96,7 +98,7 @@ class Ranked:
 
     def take(self, keep: NDArray[np.int64]) -> Ranked:
         """The pairs at positions `keep`, int64 [k], in that order."""
-        of_pairs = ("probability", "beside", "uncalibrated", "allocation_score")
+        of_pairs = ("probability", "beside", "uncalibrated", "allocation_score", "near")
         columns = {name: getattr(self, name)[keep] for name in of_pairs}
         return replace(self, pairs=self.pairs.take(keep), words=self.words.take(keep), **columns)
 
@@ -138,8 +140,8 @@ class Words:
                 texts[source] = site.bodies[source]
             found.append(
                 [
-                    AnchorChoice(texts[source][start:end], SOURCES[kind], good, start, end)
-                    for start, end, kind, good in self.rows[first : first + count].tolist()
+                    AnchorChoice(texts[source][start:end], SOURCES[kind], good, start, end, traits)
+                    for start, end, kind, good, traits in self.rows[first : first + count].tolist()
                 ]
             )
         return found

@@ -35,16 +35,17 @@ def words_of(
     anchors: AnchorRanker | None,
     options: EngineOptions,
     progress: Progress,
-) -> tuple[Words, NDArray[np.float64], NDArray[np.int8]]:
+) -> tuple[Words, NDArray[np.float64], NDArray[np.int8], NDArray[np.int16]]:
     """Words for the `options.worded` pairs of each source that come first by `allocation_scores`; how likely each pair
-    is to be approved at its best, float64 [m], not yet calibrated to the project; and the place of these words among
-    SOURCES, or BESIDE, int8 [m]. `anchors`: the choice of words that was learned from the site, None where there was
-    none."""
+    is to be approved at its best, float64 [m], not yet calibrated to the project; the place of these words among
+    SOURCES, or BESIDE, int8 [m]; and the traits of the pair and these words, int16 [m]. `anchors`: the choice of words
+    that was learned from the site, None where there was none."""
     approval, calibration = options.approval, options.calibration
     pairs, relevance = scored.pairs, scored.relevance
     probability = approval.approved_beside(relevance)
     kind = np.full(len(pairs), BESIDE, dtype=np.int8)
-    expected = calibration.of_links(probability, pairs.source, pairs.target)
+    traits = scored.near.astype(np.int16)
+    expected = calibration.of_links(probability, pairs.source, pairs.target, traits)
     rank = rank_by_source(pairs, allocation_scores(pairs, expected, scored.base))
     worded = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.source] > 0))
     finder = span_finder(evidence, anchors) if len(worded) else None
@@ -56,7 +57,8 @@ def words_of(
         source, target = pairs.source[some], pairs.target[some]
         choices = anchor_choices(evidence, source, target, approval, MAX_CHOICES, anchors, finder)
         rows = np.array(
-            [(c.start, c.end, SOURCES.index(c.source), c.weight) for mine in choices for c in mine], dtype=WORDING
+            [(c.start, c.end, SOURCES.index(c.source), c.weight, c.traits) for mine in choices for c in mine],
+            dtype=WORDING,
         )
         row_of = np.repeat(np.arange(len(some)), [len(mine) for mine in choices])
         pair = some[row_of]
@@ -70,14 +72,14 @@ def words_of(
         count[some] = np.bincount(row_of[worth_keeping], minlength=len(some))
         kept.append(rows[worth_keeping])
         usable = np.flatnonzero(rows["good"] >= GOOD_WORDS)
-        best = usable[
-            _best_of_pairs(row_of[usable], likely[usable] * calibration.by_words(likely, rows["source"])[usable])
-        ]
+        by_words = calibration.by_words(likely, rows["source"], rows["traits"])
+        best = usable[_best_of_pairs(row_of[usable], (likely * by_words)[usable])]
         probability[pair[best]], kind[pair[best]] = likely[best], rows["source"][best]
+        traits[pair[best]] += rows["traits"][best]
     left = np.flatnonzero(kind == BESIDE)
     probability[left] = approval.approved_beside(relevance[left] + other_subject_shift(pairs.features[left]))
     first = np.cumsum(count, dtype=np.int64) - count
-    return Words(first, count, to_memmap(np.concatenate(kept))), probability, kind
+    return Words(first, count, to_memmap(np.concatenate(kept))), probability, kind, traits
 
 
 def _best_of_pairs(pair: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -13,12 +13,16 @@ from linker.engine.ranking.calibration import (
     PageShifts,
     calibrate,
     common_kinds,
+    kinds_of,
     learn,
+    nearness_kind,
 )
 
 BOUND = 0.75  # from where suggestions are shown
 HUB, ARTICLE = 1, 2
 TITLE = SOURCES.index("title")
+NO_TRAITS = np.zeros(600, dtype=int)
+SMALL, CAPITAL = 100, 300  # traits of words that are written in small letters, and with capitals throughout
 
 
 def shown(links: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +39,7 @@ def test_links_stay_that_have_nothing_in_common_with_what_a_careful_editor_rejec
     moved = Calibration(lesson.slope, lesson.shift, 80, PageShifts(np.zeros(2), receiving))
 
     others, to_hub = shown(600, seed=2)
-    now = moved.of_links(others, np.zeros(600, dtype=int), np.where(to_hub, 0, 1))
+    now = moved.of_links(others, np.zeros(600, dtype=int), np.where(to_hub, 0, 1), NO_TRAITS)
     assert (now >= BOUND).mean() >= 0.8
     assert (now[to_hub] >= BOUND).mean() < 0.5
 
@@ -124,3 +128,30 @@ def test_words_are_worse_where_they_were_rejected_and_not_where_the_pair_was(of_
     moved = Calibration(words=lesson.words(), sources=lesson.sources)
     of_title = moved.by_source(np.array([0.8]), np.array([TITLE], dtype=np.int8))[0]
     assert of_title < 0.9 if of_words else of_title == 1
+
+
+def test_an_editor_who_rejects_words_in_small_letters_is_shown_fewer_of_them() -> None:
+    rng = np.random.default_rng(5)
+    traits = np.where(rng.random(60) < 0.5, SMALL, CAPITAL) + nearness_kind(np.full(60, 0.2))
+    kinds = {family: kinds_of(family, traits) for family in (Family.CAPITALS, Family.NEARNESS, Family.TITLE)}
+    assert set(kinds[Family.TITLE]) == {-1}
+    is_small = kinds[Family.CAPITALS] == 0
+    lesson = learn(np.full(60, 0.85), ~is_small, kinds, np.ones(60, dtype=bool), common_kinds(kinds))
+    moved = Calibration(lesson.slope, lesson.shift, lesson.decisions, words=lesson.words(), traits=lesson.traits())
+    pages = np.zeros(2, dtype=int)
+    small, capital = moved.of_links(np.full(2, 0.85), pages, pages, np.array([SMALL, CAPITAL]), pages)
+    assert small < BOUND < capital
+    assert capital > 0.84
+    # Words are chosen by the same: of two for one target, those that its editors like.
+    by_words = moved.by_words(np.full(2, 0.85), np.zeros(2, dtype=np.int8), np.array([SMALL, CAPITAL], dtype=np.int16))
+    assert by_words[0] < 1 < by_words[1]
+
+
+def test_links_whose_traits_nobody_told_are_not_moved_by_them() -> None:
+    stated, kinds = np.full(40, 0.85), {Family.NEARNESS: np.full(40, -1), Family.CAPITALS: np.full(40, -1)}
+    lesson = learn(stated, np.arange(40) % 2 == 0, kinds, np.ones(40, dtype=bool))
+    assert lesson.traits() == {}
+
+
+def test_pages_nearer_than_the_nearest_are_of_the_last_kind() -> None:
+    assert nearness_kind(np.array([-0.4, -0.05, 0.05, 0.3])).tolist() == [1, 2, 3, 4]

@@ -251,6 +251,9 @@ class _Said:
     def starts(self, source: int, target: int) -> dict[str, int]:
         return self._starts
 
+    def traits(self, source: int, target: int) -> dict[str, int]:
+        return {}
+
     def read(self, rows: Any) -> None: ...
 
     def of(self, source: int, target: int) -> tuple[tuple[str, str, float], ...]:

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from linker.embedding.service import embedding_model
 from linker.engine.params import MatchParams
-from linker.engine.ranking.calibration import SOURCES, Family
+from linker.engine.ranking.calibration import DIGIT, SOURCES, Family
 from linker.matching.changes_run import run_changes
 from linker.matching.changes_start import start_changes
 from linker.matching.eligibility import eligible_pages
@@ -100,6 +100,38 @@ def test_poor_anchors_move_words_and_no_pair(project, site):
     assert lesson.shift == 0
     assert lesson.shifts[Family.WORDS, SOURCES.index(source)] < 0
     assert all(shift == 0 for (family, _), shift in lesson.shifts.items() if family in (Family.TO, Family.FROM))
+
+
+def traits_of(edge: CandidateEdge) -> dict[Family, int]:
+    """Its kinds, as a match told them."""
+    return {family: edge.evidence["traits"] // digit % 10 - 1 for family, digit in DIGIT.items()}
+
+
+def test_a_match_tells_the_traits_of_words_and_decisions_on_them_move_that_kind(project, site):
+    in_text = list(project.edges.filter(OPEN, span_start__isnull=False).order_by("-score")[:40])
+    assert all(edge.evidence["traits"] > 1000 for edge in in_text)
+    assert all(traits_of(edge)[Family.CAPITALS] == 0 for edge in in_text if edge.anchor == edge.anchor.lower())
+    beside = project.edges.filter(OPEN, span_start__isnull=True)
+    assert all(1 <= edge.evidence["traits"] <= 4 for edge in beside)
+
+    far, near = beside.filter(evidence__traits=1), beside.filter(evidence__traits=4)
+    for edge in far:
+        decide(edge, accept=False)
+    for edge in near.order_by("-score")[:20]:
+        decide(edge, accept=True)
+    lesson = lesson_of(decisions(project), open_links(project))
+    assert lesson.shifts[Family.NEARNESS, 0] < 0
+    assert lesson.shifts.get((Family.NEARNESS, 3), 0.0) >= 0
+
+
+def test_words_that_an_editor_wrote_are_of_no_kind_of_words(project, site):
+    edge = project.edges.filter(OPEN, span_start__isnull=False).order_by("-score")[0]
+    decide(edge, accept=True)
+    assert decisions(project)[Family.TITLE.value].tolist() == [traits_of(edge)[Family.TITLE]]
+    CandidateEdge.objects.filter(pk=edge.pk).update(edited=True)
+    known = decisions(project)
+    assert known[Family.TITLE.value].tolist() == known[Family.CAPITALS.value].tolist() == [-1]
+    assert known[Family.NEARNESS.value].tolist() == [traits_of(edge)[Family.NEARNESS]]
 
 
 def test_a_match_of_what_changed_stays_on_the_scale_of_the_standing_run(project, site):
