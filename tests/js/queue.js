@@ -56,7 +56,7 @@ export class Window {
     this.#make(first, rest.slice(0, 8));
     const globals = {
       window: globalThis, document: this.document, localStorage: this.kept, sessionStorage: this.tab, FormData: FieldsOf, CSS: { escape: (text) => text },
-      location: { href: "/queue/", search: at ? `?at=${at}` : "" }, scrollY: 0, earlyKeys: this.early, keepKey: () => {},
+      location: { href: "/queue/", search: at ? `?at=${at}` : "" }, scrollY: 0, requestIdleCallback: (act) => act(), earlyKeys: this.early, keepKey: () => {},
       htmx: { process() {}, ajax: (...asked) => { this.asked = asked; } }, MutationObserver: class { observe() {} }, Event: class { constructor(type) { this.type = type; } },
       performance: { now: () => Date.now(), timeOrigin: Date.now() }, addEventListener: (type, listener) => { (this.listeners[type] ??= []).push(listener); },
       getSelection: () => this.selection,

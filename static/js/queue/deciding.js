@@ -7,7 +7,7 @@ export const NO_DECISIONS = ["aside", "back", "ask"];
 const MOST_UNDONE = 200; // cards kept so that their decisions can be taken back without asking the server
 
 export function addDeciding(desk) {
-  const { recent, done, counts, deck, outbox } = desk;
+  const { place, recent, done, counts, deck, outbox } = desk;
 
   // Where an accepted link goes, behind the verb.
   const goesOf = (card, verb) => (verb === "accept" || verb === "anyway" ? `, ${card.querySelector("[data-where]:checked")?.dataset.where || ""}` : "");
@@ -19,6 +19,7 @@ export function addDeciding(desk) {
   function leave(item, operation, verb, closes = false) {
     const label = { verb: saying(isEdit(operation) ? "edit" : verb), ...desk.nameOf(item.node), goes: goesOf(item.node, verb) };
     outbox.add({ ...operation, label }); // first of all: what is kept cannot be lost to what is painted
+    if (place.contains(document.activeElement)) document.activeElement.blur(); // where it is taken out later, all is laid out once more
     desk.forgetMessages();
     deck.remove(item);
     const hidden = closes ? deck.closeDonor(item.source) : [];

@@ -7,11 +7,19 @@ const AHEAD = 24; // cards kept ready behind the open one
 const SHOWN = 8; // lines below it
 const RETRY_MS = 4000; // after the server could not be reached
 
+// Not before the page has nothing else to do.
+const inIdleTime = (act) => (globalThis.requestIdleCallback || setTimeout)(act);
 const parse = (html) => document.createRange().createContextualFragment(html.trim()).firstElementChild;
 
-// `group`: the page that the suggestions of a group have in common, and `head` says what is known of it.
+// `group`: the page that the suggestions of a group have in common, and `head` says what is known of it. A card is made
+// when it is first asked for: two dozen at once would hold up the keys.
 export function itemOf({ edge, source, group, card, line, head = "", cursor = "" }) {
-  return { edge, source, group, head, cursor, node: parse(card), line: parse(line) };
+  let node = null;
+  return {
+    edge, source, group, head, cursor, line: parse(line),
+    get node() { return (node ??= parse(card)); },
+    set node(other) { node = other; },
+  };
 }
 
 export class Deck {
@@ -41,6 +49,9 @@ export class Deck {
     if (at < this.at || (this.at >= this.items.length && !this.waits)) this.at = Math.max(0, this.at - 1);
     this.fill();
   }
+
+  // Makes the next card while the open one is read.
+  prepare() { inIdleTime(() => this.following()[0]?.node); }
 
   // Puts a card where the editor is, and makes it the open one.
   insert(item) {

@@ -8,21 +8,29 @@ const SHOWN_MS = 8000; // for which it is shown that a key did nothing
 const TROUBLE = ["offline", "busy", "signed out", "another", "removed"];
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const find = (selector) => document.querySelector(selector);
+// The same text once more would be laid out once more.
+const write = (shown, text) => { if (shown.textContent !== text) shown.textContent = text; };
 
 export function addScreen(desk) {
   const { root, place, donorPlace, next, look, accepted, heads, counts, deck, outbox } = desk;
 
+  // What asks where things are comes last, and before it all is in its place: the page is then laid out once.
   function paint() {
     const item = deck.current;
+    let shows = () => {};
     if (item) {
       if (place.firstElementChild !== item.node) {
         const hadFocus = document.activeElement === document.body || place.contains(document.activeElement);
+        const isOther = desk.shownEdge !== item.edge;
         place.replaceChildren(item.node);
-        if (desk.shownEdge !== item.edge) turnTo(item);
+        if (isOther) turnTo(item);
         item.node.classList.add("is-current");
         reach.recall(item.node);
-        if (hadFocus) item.node.focus({ preventScroll: true });
         words.sayWhere(item.node);
+        shows = () => {
+          if (isOther) bringIntoSight();
+          if (hadFocus) item.node.focus({ preventScroll: true });
+        };
       }
       if (donorPlace.dataset.ofGroup !== String(item.group)) {
         donorPlace.dataset.ofGroup = item.group;
@@ -51,12 +59,20 @@ export function addScreen(desk) {
     });
     // Until their cards have come, the lines of the page are left.
     const isPast = ({ dataset }) => deck.gone.has(Number(dataset.line)) || Number(dataset.line) === item?.edge;
-    if (lines.length || !deck.waits) next.replaceChildren(...lines);
-    else for (const line of [...next.children].filter(isPast)) line.remove();
+    const isOut = lines.length || !deck.waits ? (line) => !lines.includes(line) : isPast;
+    for (const line of [...next.children].filter(isOut)) line.remove();
+    // Those that are there already stay where they are, or they would be laid out anew.
+    lines.forEach((line, at) => {
+      const there = next.children[at];
+      if (!there) next.append(line);
+      else if (there !== line) there.before(line);
+    });
     for (const [name, value] of Object.entries(counts)) {
       const shown = find(`[data-${name}]`);
-      if (shown) shown.textContent = number.format(Math.max(0, value)) + (name === "left" && desk.isBound ? "+" : "");
+      if (shown) write(shown, number.format(Math.max(0, value)) + (name === "left" && desk.isBound ? "+" : ""));
     }
+    shows();
+    deck.prepare();
   }
 
   // The numbers of the lists, in their menu and where no card is left, as the server said them last.
@@ -68,7 +84,7 @@ export function addScreen(desk) {
     }
   }
 
-  // Another card: its top is in sight, and what was beside the one before goes.
+  // Another card: what was beside the one before goes.
   function turnTo(item) {
     desk.lookedAway(desk.shownEdge);
     desk.shownEdge = item.edge;
@@ -77,6 +93,10 @@ export function addScreen(desk) {
       Object.assign(text, { hidden: true }).replaceChildren();
       text.dataset.showing = "";
     }
+  }
+
+  // The top of another card.
+  function bringIntoSight() {
     if (window.scrollY && place.getBoundingClientRect().top < donorPlace.getBoundingClientRect().bottom) place.scrollIntoView();
   }
 
