@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from linker import wording
 from linker.engine.anchors.source_labels import WORDS
 from linker.engine.text.names import page_name
+from linker.models.querysets import LIVE_STATUS, MISSING, holds
 from review.models import Where
 
 if TYPE_CHECKING:
@@ -52,6 +53,16 @@ PLACES_OF_GAPS = {
 STALE = {
     False: _("The newest run no longer proposes this link."),
     True: _("The donor has this link already where its tier would put it, so it is not proposed."),
+}
+# That a page of the link is no page any more, or that the newest import does not hold it; the donor's, the acceptor's.
+GONE = {
+    "merged": (_("The donor was merged into another page."), _("The acceptor was merged into another page.")),
+    "redirected": (_("The donor redirects to another page."), _("The acceptor redirects to another page.")),
+    "removed": (_("The donor was removed from the site."), _("The acceptor was removed from the site.")),
+    "missing": (
+        _("The newest import no longer holds the donor."),
+        _("The newest import no longer holds the acceptor."),
+    ),
 }
 HINTS = {
     "linked": _(
@@ -142,6 +153,17 @@ def replaces_in_words(found: Replacement) -> tuple[str, str]:
     }
     how = gettext("Probability: %(old)s → %(new)s.") % {"old": percent(found.old), "new": percent(found.new)}
     return said, how
+
+
+def gone_in_words(edge: CandidateEdge) -> list[str]:
+    """A sentence for each of the link's pages that is gone."""
+    said = []
+    for at, page in enumerate((edge.source, edge.target)):
+        if not holds(LIVE_STATUS, page):
+            said.append(str(GONE[page.status][at]))
+        elif holds(MISSING, page):
+            said.append(str(GONE["missing"][at]))
+    return said
 
 
 def percent(share: float) -> str:

@@ -16,7 +16,7 @@ from linker.engine.text.sentences import beginning_and_end
 from linker.matching.cohorts import readers
 from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink, Page, Placement, Project, Rel
 from linker.models.linked import IN_BLOCK, links_in_place
-from linker.models.querysets import DECIDED, MISSING, UNDECIDED, WAITING, holds
+from linker.models.querysets import DECIDED, UNDECIDED, WAITING, holds
 from linker.pages.safety import barring, disclaimers_of, has_classes
 from review import anchor_warnings, full_pages
 from review.allowed import barred_in_words
@@ -34,6 +34,7 @@ from review.queue.card_words import (
     STALE,
     WARNING_NAMES,
     authority_in_words,
+    gone_in_words,
     level_in_words,
     name_of,
     percent,
@@ -201,8 +202,7 @@ class Card:
             signs.append(Sign(_("No longer proposed"), str(STALE[bool(self.linked)])))
         if target.redirect_url:
             signs.append(Sign(_("Redirects"), _("The acceptor redirects to %(url)s.") % {"url": target.redirect_url}))
-        if holds(MISSING, target):
-            signs.append(Sign(_("Page gone"), _("The newest import no longer holds the acceptor.")))
+        signs += [Sign(_("Page gone"), said) for said in gone_in_words(edge)]
         if not target.indexable:
             said = _("Search engines may not list the acceptor.")
             signs.append(Sign(_("Not indexable"), f"{said} {target.indexability_status}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from django.utils import timezone
 
 from linker.engine.text.sentences import beginning_and_end
 from linker.models import Block, CandidateEdge
@@ -371,6 +372,28 @@ def test_a_suggestion_that_is_linked_where_its_tier_puts_it_says_so(project):
     other = make_edge(project, stale=True)
     said = {sign.name: sign.text for sign in card_of(other).signs}
     assert said["No longer proposed"] == "The newest run no longer proposes this link."
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        ({"status": "removed"}, "was removed from the site."),
+        ({"status": "merged", "missing_since": timezone.now()}, "was merged into another page."),
+        ({"status": "redirected"}, "redirects to another page."),
+    ],
+)
+def test_a_card_says_of_both_pages_that_they_are_gone(project, gone, words):
+    edge = make_edge(project, source=make_page(project, **gone), stale=True)
+    assert [sign.text for sign in card_of(edge).signs if sign.name == "Page gone"] == [f"The donor {words}"]
+    edge = make_edge(project, target=make_page(project, **gone), stale=True)
+    assert [sign.text for sign in card_of(edge).signs if sign.name == "Page gone"] == [f"The acceptor {words}"]
+
+
+def test_a_card_says_that_the_newest_import_lacks_a_page(project):
+    missing = make_page(project, missing_since=timezone.now())
+    for edge, side in ((make_edge(project, source=missing), "donor"), (make_edge(project, target=missing), "acceptor")):
+        said = {sign.name: sign.text for sign in card_of(edge).signs}
+        assert said["Page gone"] == f"The newest import no longer holds the {side}."
 
 
 def test_words_that_stand_inside_another_link_are_said_to_stand_there(project):

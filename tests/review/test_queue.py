@@ -87,7 +87,16 @@ def test_a_list_costs_the_same_number_of_queries_however_long_it_is(project, as_
 
 
 def test_an_empty_project_asks_for_a_match_run(project, as_editor):
-    assert "No suggestions yet" in text(as_editor.get(PAGE))
+    make_page(project)
+    page = text(as_editor.get(PAGE))
+    assert "No suggestions yet" in page
+    assert "Run a match" in page
+
+
+def test_a_project_without_pages_asks_for_pages_first(project, as_editor):
+    page = as_editor.get(PAGE)
+    assert f'href="/p/{project.slug}/import/">Import pages' in page.content.decode()
+    assert "Run a match" not in text(page)
 
 
 def test_while_a_match_runs_the_empty_queue_says_how_far_it_is_and_offers_no_other(project, as_editor):
@@ -112,7 +121,8 @@ def test_an_emptied_queue_says_so_and_offers_what_is_held_back(project, as_edito
     make_edge(project, score=0.55)
     make_edge(project, score=0.1)
     page = as_editor.get(PAGE)
-    assert "Nothing left to review for this filter" in text(page)
+    assert "Nothing left to review" in text(page)
+    assert "for this filter" not in text(page), "there is none"
     assert "Held back 2" in text(page)
     assert "held=1" in page.content.decode()
 

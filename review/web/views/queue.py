@@ -279,6 +279,7 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
         "none_in_text": none_in_text(project) if is_queue else None,
         "other_fields": [(name, value) for name, value in QueryDict(chosen.to_query()).items() if name != "text"],
         "has_matched": has_matched,
+        "has_pages": has_matched or project.pages.exists(),
         "before_cards": before_cards,
         "match_is_under_way": any(run.kind == RunKind.MATCH for run in before_cards),
     }
