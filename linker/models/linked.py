@@ -47,6 +47,15 @@ BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
 ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
 
 
+SEEN_PAGE = "seen_page"
+
+
+def seen_sql(link: str, *, in_part: bool) -> str:
+    """SQL: whether a link is one of a page whose links the import saw that is under way. With `in_part` it keeps the
+    ids of these pages in a temporary table, SEEN_PAGE; else it saw those of all pages."""
+    return f"EXISTS (SELECT FROM {SEEN_PAGE} seen WHERE seen.id = {link}.source_id)" if in_part else "true"
+
+
 def read_block_sql(link: str) -> str:
     """SQL: the block that the crawl read, whatever rules say; as in the unique index of links."""
     return f"coalesce({link}.read_block, {link}.block)"

@@ -438,6 +438,10 @@ class ExistingLink(models.Model):
     belongs to what the link is, so that a rule never makes two links one, and can be taken back. `counts_by` says what
     decided: a LinkRule, which may also leave the link as it is, or the role of the page that it stands on
     (linker.pages.list_links).
+
+    `last_seen_at` is when an import brought the link, or found that it is back or followed otherwise. Until
+    `missing_since`, every later import of its page's links has seen it as well: these write nothing on a link that is
+    the same.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)

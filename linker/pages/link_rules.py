@@ -16,7 +16,7 @@ from django.db import connection
 
 from linker.engine.patterns import compile_pattern
 from linker.models import Block, CountsAs, CountsBy, LinkRule, Project, ReadAs
-from linker.models.linked import read_block_sql
+from linker.models.linked import read_block_sql, seen_sql
 from linker.models.querysets import PRESENT, sql
 from linker.pages.link_words import WordsOfRules
 from linker.storage.copy import analyze, copy_rows_in
@@ -24,7 +24,6 @@ from linker.storage.cursors import batches, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
 
 AT_A_TIME = 5000  # pages, or anchors
 MOST_RULES = 60  # bits of PostgreSQL's bigint
@@ -36,7 +35,7 @@ _BITS_OF_BLOCKS = " ".join(f"WHEN {block.value} THEN %(read_{block.value})s::big
 # Every link that a rule may take, with the bits of the rules that match it; `link_rule_page` and `link_rule_words` hold
 # the bits of rules that have a pattern, or words, and the parameters those of rules that have none.
 MATCHED = f"""
-SELECT l.id, l.block, {read_block_sql("l")} AS read, l.counts_by, l.missing_since, l.last_seen_at,
+SELECT l.id, l.block, {read_block_sql("l")} AS read, l.counts_by, l.missing_since, l.source_id,
     (%(any_source)s | coalesce(s.as_source, 0)) & (%(any_target)s | coalesce(t.as_target, 0))
     & (%(any_words)s | coalesce(w.rules, 0))
     & CASE {read_block_sql("l")} {_BITS_OF_BLOCKS} END AS rules
@@ -48,7 +47,7 @@ WHERE l.project_id = %(project)s AND {read_block_sql("l")} IN ({_REACHED})
 """
 _RULED = f"""
 CREATE TEMP TABLE link_ruled ON COMMIT DROP AS
-SELECT id, rules & -rules AS first, read, block, wanted, counts_by, {sql(PRESENT, "matched")} AS present, last_seen_at
+SELECT id, rules & -rules AS first, read, block, wanted, counts_by, {sql(PRESENT, "matched")} AS present, source_id
 FROM (
     SELECT m.*, CASE WHEN rules & -rules & %(text)s <> 0 THEN {Block.CONTENT.value}
         WHEN rules <> 0 THEN {Block.LIST.value} ELSE read END AS wanted
@@ -96,9 +95,9 @@ def rules_of(project: Project) -> list[LinkRule]:
     return list(LinkRule.objects.filter(project=project).order_by("pk")[:MOST_RULES])
 
 
-def apply_link_rules(project: Project, seen_at: datetime | None = None) -> Applied:
-    """Writes on all links of the project what they count as. `seen_at`: of what is returned, `otherwise` and `moved`
-    are of the links that an import saw then alone.
+def apply_link_rules(project: Project, *, in_part: bool = False) -> Applied:
+    """Writes on all links of the project what they count as. `in_part`: of what is returned, `otherwise` and `moved`
+    are of the links alone that the import saw, see seen_sql().
 
     Belongs into a transaction that holds `lock_pages`. It reads each link once and writes those that change: twice the
     same writes nothing.
@@ -109,7 +108,7 @@ def apply_link_rules(project: Project, seen_at: datetime | None = None) -> Appli
         cursor.execute("DROP TABLE IF EXISTS link_ruled")
         cursor.execute(_RULED, bits(project, rules))
         cursor.execute("ANALYZE link_ruled")
-        applied = _counted(rules, seen_at)
+        applied = _counted(rules, in_part=in_part)
         cursor.execute(_WRITE)
         written = cursor.rowcount
         cursor.execute("DROP TABLE link_ruled")
@@ -124,14 +123,14 @@ def note_taken(applied: Applied) -> None:
             LinkRule.objects.filter(pk=rule.pk).update(links=applied.taken[rule.pk])
 
 
-def _counted(rules: Sequence[LinkRule], seen_at: datetime | None) -> Applied:
+def _counted(rules: Sequence[LinkRule], *, in_part: bool) -> Applied:
     taken, changed = {rule.pk: 0 for rule in rules}, Counter[int]()
     moved, otherwise, back = Counter[tuple[Block, Block]](), 0, 0
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT first, read, block, wanted, count(*), count(*) FILTER (WHERE last_seen_at >= %(seen_at)s) "
-            "FROM link_ruled WHERE present GROUP BY 1, 2, 3, 4",
-            {"seen_at": seen_at or "-infinity"},
+            "SELECT first, read, block, wanted, count(*), "
+            f"count(*) FILTER (WHERE {seen_sql('l', in_part=in_part)}) "
+            "FROM link_ruled l WHERE present GROUP BY 1, 2, 3, 4"
         )
         for first, read, was, now, links, seen in cursor.fetchall():
             rule = rules[first.bit_length() - 1].pk if first else None

@@ -15,7 +15,7 @@ from django.db import connection
 
 from linker.engine.roles.policy import Gives, PageRole, role_links
 from linker.models import Block, CountsBy
-from linker.models.linked import TEXT_LINK, read_block_sql
+from linker.models.linked import TEXT_LINK, read_block_sql, seen_sql
 from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches, stream
@@ -23,7 +23,6 @@ from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from linker.models import Project
 
@@ -46,7 +45,7 @@ SELECT p.body, placed.links, placed.places, placed.anchors FROM (
 ) placed JOIN linker_page p ON p.id = placed.source_id
 """
 _MOVED = f"""
-INSERT INTO list_moved SELECT id, source_id, target_id, last_seen_at, %(to_list)s FROM moved WHERE {sql(PRESENT)}
+INSERT INTO list_moved SELECT id, source_id, target_id, %(to_list)s FROM moved WHERE {sql(PRESENT)}
 """
 _TO_LISTS = f"""
 WITH moved AS (
@@ -92,7 +91,7 @@ FROM counted c WHERE p.id = c.page AND (c.gives, c.gets) <> (0, 0)
 @dataclass(frozen=True)
 class ListLinks:
     """Links that count as those of a list from now on because of the role of their page, and those that count as read
-    again; of links that are not missing, and with `seen_at` of those that an import saw then."""
+    again; of links that are not missing, and with `in_part` of those that the import saw, see seen_sql()."""
 
     to_lists: int = 0
     back: int = 0
@@ -108,7 +107,7 @@ def listing_roles(changed: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [role.value for role in LISTING if links[role].gives is not Gives.YES]
 
 
-def settle_list_links(project: Project, *, page: int | None = None, seen_at: datetime | None = None) -> ListLinks:
+def settle_list_links(project: Project, *, page: int | None = None, in_part: bool = False) -> ListLinks:
     """Writes on the links of a project, or of one page, what they count as by the roles that pages have now, and what
     that changes in the pages' counts of links.
 
@@ -120,8 +119,7 @@ def settle_list_links(project: Project, *, page: int | None = None, seen_at: dat
         cursor.execute(_PAGES, params)
         cursor.execute("CREATE TEMP TABLE link_in_sentence (id bigint) ON COMMIT DROP")
         cursor.execute(
-            "CREATE TEMP TABLE list_moved (id bigint, source bigint, target bigint, seen timestamptz, to_list boolean) "
-            "ON COMMIT DROP"
+            "CREATE TEMP TABLE list_moved (id bigint, source bigint, target bigint, to_list boolean) ON COMMIT DROP"
         )
         analyze("list_page")
         for links in batches(_in_sentences(project), AT_A_TIME):
@@ -135,9 +133,9 @@ def settle_list_links(project: Project, *, page: int | None = None, seen_at: dat
             analyze("list_moved")
             cursor.execute(_COUNTED)
         cursor.execute(
-            "SELECT count(*) FILTER (WHERE to_list), count(*) FILTER (WHERE NOT to_list) FROM list_moved "
-            "WHERE seen >= %s",
-            [seen_at or "-infinity"],
+            "SELECT count(*) FILTER (WHERE to_list), count(*) FILTER (WHERE NOT to_list) "
+            "FROM (SELECT source AS source_id, to_list FROM list_moved) l "
+            f"WHERE {seen_sql('l', in_part=in_part)}"
         )
         return ListLinks(*cursor.fetchone())
 

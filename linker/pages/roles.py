@@ -32,7 +32,7 @@ from linker.storage.locks import lock_pages, lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import date, datetime
+    from datetime import date
 
     from django.db.models import Q
 
@@ -95,7 +95,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
 
 
 def find_roles_and_lists(
-    project: Project, progress: Progress = no_progress, seen_at: datetime | None = None
+    project: Project, progress: Progress = no_progress, *, in_part: bool = False
 ) -> tuple[dict[str, Any], ListLinks]:
     """The same with what it changed of links, see settle_list_links."""
     project = lock_project(project.pk)
@@ -118,7 +118,7 @@ def find_roles_and_lists(
             yield _Role(found.role.value, found.why[:300], found.day, by_rule(row[5]))
 
     changed = _write(rows, decide, lambda done: progress(done, looked_at, "Finding page roles"))
-    settled = settle_list_links(project, seen_at=seen_at)
+    settled = settle_list_links(project, in_part=in_part)
     roles = _by_role(project, LINKABLE)
     _note_shop(project, roles)
     return {"roles": _listed(roles), "roles_changed": changed}, settled

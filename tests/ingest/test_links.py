@@ -7,6 +7,7 @@ from collections import Counter
 from random import Random
 
 import pytest
+from django.db import connection
 
 from ingest import services
 from ingest.errors import FileError, ImportStopped
@@ -223,6 +224,38 @@ def test_importing_again_marks_links_that_are_gone_and_finds_them_again(project,
     load(project, tmp_path, link("/a", "/b", "one"), link("/b", "/c", "two"))
     assert ExistingLink.objects.get(anchor="two", missing_since=None).pk == first
     assert Page.objects.get(pk=pages["/c"].pk).inlinks == 1
+
+
+def test_importing_again_writes_only_the_links_that_differ(project, pages, tmp_path):
+    rows = [link("/a", "/b", "one"), link("/a", "/b", "menu", position="Header"), link("/b", "/c", "two")]
+    load(project, tmp_path, *rows, link("/c", "/a", "three"))
+    before = versions()
+    report = load(project, tmp_path, *rows, *rows, link("/c", "/b", "four"))
+    assert (report["links"], report["new"], report["seen_before"], report["missing"]) == (4, 1, 3, 1)
+    assert {link: version for link, version in versions().items() if before.get(link) != version}.keys() == {
+        ExistingLink.objects.get(anchor="three", missing_since__isnull=False).pk,
+        ExistingLink.objects.get(anchor="four", missing_since=None).pk,
+    }
+
+
+def versions() -> dict[int, str]:
+    """Where the database keeps each link, which is another place whenever it is written."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, ctid::text FROM linker_existinglink")
+        return dict(cursor.fetchall())
+
+
+def test_a_part_of_the_site_tells_of_the_links_of_its_own_pages(project, pages, tmp_path, monkeypatch):
+    load(project, tmp_path, link("/a", "/b", "one"), link("/a", "/c", "two"), link("/b", "/c", "three"))
+    monkeypatch.setattr("ingest.sources.file.FileSource.is_whole", False)
+    report = load(project, tmp_path, link("/a", "/b", "one"), link("/a", "/c", "new words"))
+    assert (report["links"], report["new"], report["seen_before"], report["missing"]) == (2, 1, 1, 1)
+    assert stored() == {
+        ("/a", "/b", "Content", "one"),
+        ("/a", "/c", "Content", "new words"),
+        ("/b", "/c", "Content", "three"),
+    }
+    assert [(kind["group"], kind["links"]) for kind in report["kinds"]] == [("text", 2)]
 
 
 def test_the_shrink_guard_holds_for_links(project, pages, tmp_path):

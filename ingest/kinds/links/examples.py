@@ -9,6 +9,7 @@ import numpy as np
 
 from ingest.kinds.sql import execute, fetch
 from linker.models import Block, CountsBy
+from linker.models.linked import seen_sql
 from linker.models.querysets import PRESENT, sql
 from linker.pages.list_links import listing_roles
 from linker.pages.report import LinkGroup
@@ -16,7 +17,6 @@ from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from numpy.typing import NDArray
 
@@ -43,7 +43,6 @@ _GROUP = (
     + " ".join(f"WHEN {block.value} THEN '{group.value}'" for block, group in OF_BLOCKS.items())
     + " END END"
 )
-_SEEN = f"{sql(PRESENT, 'l')} AND l.last_seen_at >= %(seen_at)s"
 # The first of each page before the second of any.
 _DRAW = f"""
 INSERT INTO link_example
@@ -58,7 +57,7 @@ SELECT id, kind FROM (
         ) p
         CROSS JOIN LATERAL (
             SELECT l.id, {_GROUP} AS kind FROM linker_existinglink l
-            WHERE l.source_id = p.id AND {_SEEN} LIMIT {OF_PAGE}
+            WHERE l.source_id = p.id AND {sql(PRESENT, "l")} AND {{seen}} LIMIT {OF_PAGE}
         ) l
     ) of_pages
 ) ranked WHERE place <= {EXAMPLES}
@@ -66,28 +65,29 @@ SELECT id, kind FROM (
 _DRAW_ONE = f"""
 INSERT INTO link_example SELECT id, kind FROM (
     SELECT l.id, {_GROUP} AS kind FROM linker_existinglink l
-    WHERE l.project_id = %(project)s AND {_SEEN} LIMIT {LOOKED_AT}
+    WHERE l.project_id = %(project)s AND {sql(PRESENT, "l")} AND {{seen}} LIMIT {LOOKED_AT}
 ) l WHERE kind = %(kind)s AND id NOT IN (SELECT id FROM link_example) LIMIT %(most)s
 """
 
 
-def links_by_kind(
-    project: Project, report: Counts, pages: NDArray[np.int64], seen_at: datetime
-) -> list[dict[str, Any]]:
+def links_by_kind(project: Project, report: Counts, pages: NDArray[np.int64], *, in_part: bool) -> list[dict[str, Any]]:
     """How many links of each kind an import saw, and some of them, as linker.pages.report.LinkKind stores it.
 
-    `pages`: the ids of all pages. Reads at most OF_PAGE links of some hundred pages, and LOOKED_AT links for each kind
-    that is rare.
+    `pages`: the ids of all pages; `in_part`: it saw links of some alone, see seen_sql(). Reads at most OF_PAGE
+    links of some hundred pages, and LOOKED_AT links for each kind that is rare.
     """
     counts = _counts(report)
-    params = {"project": project.pk, "seen_at": seen_at, "roles": listing_roles(project.role_links)}
+    seen = seen_sql("l", in_part=in_part)
+    params = {"project": project.pk, "roles": listing_roles(project.role_links)}
     some = pages[np.unique(np.linspace(0, len(pages) - 1, PAGES).astype(np.int64))] if len(pages) else pages
     execute("CREATE TEMP TABLE link_example (id bigint, kind text) ON COMMIT DROP")
-    execute(_DRAW, params | {"pages": some.tolist()})
+    execute(_DRAW.format(seen=seen), params | {"pages": some.tolist()})
     drawn = Counter(dict(fetch("SELECT kind, count(*) FROM link_example GROUP BY 1")))
     for group, links in counts.items():
         if drawn[group] < min(links, EXAMPLES):
-            execute(_DRAW_ONE, params | {"kind": group.value, "most": min(links, EXAMPLES) - drawn[group]})
+            execute(
+                _DRAW_ONE.format(seen=seen), params | {"kind": group.value, "most": min(links, EXAMPLES) - drawn[group]}
+            )
     analyze("link_example")  # a few dozen: without knowing, PostgreSQL reads all links there are to find them
     examples = _examples()
     execute("DROP TABLE link_example")

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest.kinds.base import SHRINK_FROM, SHRINK_TO, Counts, shrinks
+from ingest.kinds.base import SHRINK_TO, Counts, shrinks
 from ingest.kinds.links import merge
+from ingest.kinds.links.difference import keep_once, merge_difference, note_seen_pages
 from ingest.kinds.links.examples import links_by_kind
 from ingest.kinds.links.parse import LinkParser
 from ingest.kinds.links.places import keep_elsewhere
-from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_stage, part_repeated_links
+from ingest.kinds.links.stage import LinkStage, drop_link_stage, part_repeated_links
 from ingest.kinds.project_pages import find_pages
 from ingest.kinds.staging import stage_rows
 from linker.matching import follow_up
@@ -24,6 +25,8 @@ from linker.storage.copy import analyze
 from linker.storage.locks import lock_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ingest.kinds.base import ImportTask
 
 
@@ -41,39 +44,38 @@ def load_links(task: ImportTask) -> Counts:
         if not parser.says_position:
             report["made_template_by_repetition"] = part_repeated_links()
         live = 0 if stage.at_once else merge.count_live_links(project, task.source.site_source)
-        # Where the project has too few to compare with, the merge counts them.
-        report["links"] = count_staged_links() if live >= SHRINK_FROM else stage.rows
+        report["links"] = stage.rows if stage.at_once else keep_once()
         report["ignored"] = dict(parser.ignored.most_common())
         if not task.source.places_only:
             _check(task, report, live)
         task.note_stage("Saving links")
         lock_pages(project.pk)
-        report |= stage.merge()
+        source = task.source.site_source if task.source.is_whole else None
+        in_part = not stage.at_once and (source is not None or not task.source.is_whole)
+        if in_part:
+            note_seen_pages(project, source)
+        merged = stage.merge() if stage.at_once else merge_difference(project, task.seen_at, in_part=in_part)
+        report |= _counted_anew(merged, {})
         if stage.places is not None:
             task.note_stage("Saving places of links")
             report["places"] = stage.places.save(project)
             keep_elsewhere(project, parser.elsewhere, is_whole=task.source.is_whole)
     report["links"] = report["new"] + report["seen_before"]
-    report["missing"] = 0
-    if not stage.at_once:
-        report["missing"] = merge.mark_missing_links(
-            project, task.seen_at, of_staged=not task.source.is_whole, source=task.source.site_source
-        )
     merge.keep_destinations(project, pages.moves)
     task.note_stage("Counting links")
     analyze("linker_existinglink", texts=False)
     applied = None
     if LinkRule.objects.filter(project=project).exists():  # without, there is nothing to read again, nor to take back
-        applied = apply_link_rules(project, task.seen_at)
+        applied = apply_link_rules(project, in_part=in_part)
         report |= _counted_anew(report, applied.moved) | {"by_rules": applied.otherwise}
     if applied is not None and applied.moved:
         merge.count_page_links(project)
     else:
         stage.count_page_links()
     merge.note_sidebar(project)
+    report |= _by_roles(task, report, is_ruled=applied is not None, in_part=in_part)
+    report["kinds"] = links_by_kind(project, report, page_ids, in_part=in_part)
     drop_link_stage()
-    report |= _by_roles(task, report, is_ruled=applied is not None)
-    report["kinds"] = links_by_kind(project, report, page_ids, task.seen_at)
     if applied is not None:
         note_taken(applied)  # who adds a rule holds the project's row, which is held from here on
     follow_up.start(project, (Piece.TIERS,), follows=task.run)
@@ -81,23 +83,23 @@ def load_links(task: ImportTask) -> Counts:
     return report | task.skipped.report() | {"mapping": rows.mapping}
 
 
-def _by_roles(task: ImportTask, report: Counts, *, is_ruled: bool) -> Counts:
+def _by_roles(task: ImportTask, report: Counts, *, is_ruled: bool, in_part: bool) -> Counts:
     """Finds the roles of pages, by which links of lists count as such."""
-    found, listed = find_roles_and_lists(task.project, task.note_substage, task.seen_at)
+    found, listed = find_roles_and_lists(task.project, task.note_substage, in_part=in_part)
     by_roles = report["by_roles"] + listed.to_lists - listed.back
     if is_ruled:  # which took links that counted so by the role of their page, or let them go
-        by_roles = merge.count_links_by_role(task.project, task.seen_at)
+        by_roles = merge.count_links_by_role(task.project, in_part=in_part)
     moved = Counter({(Block.CONTENT, Block.LIST): listed.to_lists, (Block.LIST, Block.CONTENT): listed.back})
     return found | _counted_anew(report, moved) | {"by_roles": by_roles}
 
 
-def _counted_anew(report: Counts, moved: Counter[tuple[Block, Block]]) -> Counts:
+def _counted_anew(report: Counts, moved: Mapping[tuple[Block, Block], int]) -> Counts:
     """The counts of blocks, once links count otherwise: by what they were and are."""
     blocks = Counter[Block](report["links_by_block"])
     for (was, now), links in moved.items():
         blocks[was] -= links
         blocks[now] += links
-    return {
+    return report | {
         "body": blocks[Block.CONTENT],
         "template": blocks.total() - blocks[Block.CONTENT],
         "links_by_block": {block: blocks[block] for block in Block if blocks[block]},

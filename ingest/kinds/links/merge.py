@@ -1,4 +1,4 @@
-"""What the table of links says once they are in it: which are gone, and how many each page has."""
+"""What the table of links says once they are in it: how many each page has, and where links end."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.models import Block
-from linker.models.linked import ASIDE_LINK, TEXT_LINK
+from linker.models.linked import ASIDE_LINK, TEXT_LINK, seen_sql
 from linker.models.querysets import MISSING, PRESENT, sql
 from linker.pages.list_links import BY_ROLE
 from linker.storage.copy import copy_in
 from linker.storage.page_writes import KEEP_PLANS
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ingest.addresses.destinations import Moves
     from linker.models import Project
 
@@ -36,44 +34,28 @@ def has_links(project: Project, *blocks: Block) -> bool:
     )
 
 
-# Of a fetch: the links of pages that its source holds, and those of pages that are missing by now.
-_OF_SOURCE = (
-    " AND (source_id IN (SELECT page_id FROM ingest_sourcepage WHERE source_id = %(source)s) OR source_id IN "
-    f"(SELECT id FROM linker_page WHERE project_id = %(project)s AND {sql(MISSING)}))"
+# The pages whose links a fetch may mark as missing: those that its source holds, and those that are missing by now.
+SOURCE_PAGES = (
+    "SELECT page_id FROM ingest_sourcepage WHERE source_id = %(source)s "
+    f"UNION SELECT id FROM linker_page WHERE project_id = %(project)s AND {sql(MISSING)}"
 )
-_OF_STAGED = " AND source_id IN (SELECT source FROM stage_link)"
 
 
 def count_live_links(project: Project, source: int | None = None) -> int:
     """Links of the project that are not missing; with a source, those that its fetch may mark as missing."""
     return fetch_number(
         "SELECT count(*) FROM linker_existinglink WHERE project_id = %(project)s "
-        f"AND {sql(PRESENT)}{_OF_SOURCE if source is not None else ''}",
+        f"AND {sql(PRESENT)}{f' AND source_id IN ({SOURCE_PAGES})' if source is not None else ''}",
         {"project": project.pk, "source": source},
     )
 
 
-def count_links_by_role(project: Project, seen_at: datetime) -> int:
-    """Links that an import saw then and that count as those of a list because of the role of their page."""
+def count_links_by_role(project: Project, *, in_part: bool) -> int:
+    """Links that count as those of a list because of the role of their page; `in_part`: that the import saw."""
     return fetch_number(
-        f"SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND {BY_ROLE} AND last_seen_at >= %s",
-        [project.pk, seen_at],
-    )
-
-
-def mark_missing_links(
-    project: Project, seen_at: datetime, *, of_staged: bool = False, source: int | None = None
-) -> int:
-    """Marks the links that the import did not see. Returns how many were live until now.
-
-    `of_staged`: only links of pages of which the import saw a link, since it saw a part of the site. `source`: the
-    number of the SiteSource that was fetched, which knows the links of the pages that it holds.
-    """
-    part = _OF_STAGED if of_staged else _OF_SOURCE if source is not None else ""
-    return execute(
-        "UPDATE linker_existinglink SET missing_since = %(at)s "
-        f"WHERE project_id = %(project)s AND {sql(PRESENT)} AND last_seen_at < %(at)s{part}",
-        {"project": project.pk, "at": seen_at, "source": source},
+        f"SELECT count(*) FROM linker_existinglink l WHERE project_id = %s AND {BY_ROLE} AND {sql(PRESENT)} "
+        f"AND {seen_sql('l', in_part=in_part)}",
+        [project.pk],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,9 @@ import numpy as np
 from ingest.kinds.links.merge import ANCHOR_KEY, SET_COUNTS, count_page_links, has_links
 from ingest.kinds.links.parse import Links
 from ingest.kinds.links.places import LinkPlaces
-from ingest.kinds.sql import execute, fetch_number
+from ingest.kinds.sql import execute, fetch
 from linker.models import Block
-from linker.models.linked import read_block_sql
-from linker.pages.list_links import BY_ROLE
+from linker.models.linked import SEEN_PAGE
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_in, timestamp
 from linker.storage.locks import lock_pages
@@ -21,11 +21,11 @@ from linker.storage.references import CHECKS_OFF, CHECKS_ON, may_skip_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from concurrent.futures import Future
     from datetime import datetime
 
     from numpy.typing import NDArray
 
+    from ingest.kinds.base import Counts
     from linker.models import Project
 
 STAGE_LINKS = """
@@ -33,40 +33,18 @@ CREATE TEMP TABLE stage_link (source bigint, target bigint, block smallint, foll
 """
 HELD_LINKS = 200_000  # of one page, held until the next page's begin
 REPEATED_PAGES, REPEATED_SHARE = 20, 0.3  # linking pages, all and as a share, from which a link is repeated
-# One that the same import has written before is followed where one of the two is. Links go in by the order of their
-# index, which is then written from one end to the other. What a link counts as by a rule stays as it is.
-MERGE_LINKS = f"""
+# Of links that go straight into the table, those that may have been written before: followed where one of the two is.
+# They go in by the order of their index, which is then written from one end to the other.
+_MERGE_OTHERS = f"""
 WITH merged AS (
-    INSERT INTO linker_existinglink (project_id, source_id, target_id, block, anchor, follow, last_seen_at)
+    INSERT INTO linker_existinglink AS l (project_id, source_id, target_id, block, anchor, follow, last_seen_at)
     SELECT %s, source, target, block, min(anchor), bool_or(follow), %s FROM stage_link
     GROUP BY source, target, block, {ANCHOR_KEY} ORDER BY source, target, block
-    ON CONFLICT (source_id, target_id, (coalesce(read_block, block)), {ANCHOR_KEY}) DO UPDATE SET
-    follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
-    last_seen_at = excluded.last_seen_at, missing_since = NULL
-    RETURNING xmax = 0 AS fresh, block, counts_by
+    ON CONFLICT (source_id, target_id, (coalesce(read_block, block)), {ANCHOR_KEY}) DO UPDATE SET follow = true
+        WHERE excluded.follow AND NOT l.follow
+    RETURNING xmax = 0 AS is_new, block
 )
-SELECT array_agg(block), array_agg(new), array_agg(known), array_agg(by_role) FROM (
-    SELECT block, count(*) FILTER (WHERE fresh) AS new, count(*) FILTER (WHERE NOT fresh) AS known,
-        count(*) FILTER (WHERE {BY_ROLE}) AS by_role FROM merged
-    GROUP BY block
-) counts
-"""
-_ANALYZE_STAGE: tuple[str, Sequence[Any]] = ("ANALYZE stage_link", ())
-# Links whose block was unknown, as all around the text were before blocks were kept, and which the file names:
-# they stay the same links, instead of being missing while new ones are added. Their words were not kept then.
-NAME_BLOCKS = f"""
-UPDATE linker_existinglink e SET block = named.block, anchor = named.anchor FROM (
-    SELECT o.id, min(s.block) AS block, (array_agg(s.anchor ORDER BY s.block, s.anchor))[1] AS anchor
-    FROM linker_existinglink o
-    JOIN stage_link s ON s.source = o.source_id AND s.target = o.target_id
-        AND o.anchor IN ('', s.anchor) AND s.block <> {Block.CONTENT.value}
-    WHERE o.project_id = %s AND o.block = {Block.UNKNOWN.value}
-    GROUP BY o.id HAVING min(s.block) <> {Block.UNKNOWN.value}
-) named
-WHERE e.id = named.id AND NOT EXISTS (
-    SELECT FROM linker_existinglink k WHERE k.source_id = e.source_id AND k.target_id = e.target_id
-        AND {read_block_sql("k")} = named.block AND hashtextextended(k.anchor, 0) = hashtextextended(named.anchor, 0)
-)
+SELECT block, count(*) FROM merged WHERE is_new GROUP BY 1
 """
 
 
@@ -99,15 +77,7 @@ class LinkStage:
         self.rows = self._staged = 0
         self._new = np.zeros(max(Block.values) + 1, dtype=np.int64)  # by block
         self._ids = ids
-        self._merge: list[tuple[str, Sequence[Any]]] = [
-            _ANALYZE_STAGE,
-            (MERGE_LINKS, (project.pk, seen_at)),
-            ("TRUNCATE stage_link", ()),
-        ]
         self._checked = not may_skip_checks()
-        if not self._checked:
-            self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
-        self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
             lock_pages(project.pk)
@@ -198,33 +168,21 @@ class LinkStage:
         first = (np.diff(pair, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0)
         return links.take(order[first]), pair[first]
 
-    def merge(self) -> dict[str, Any]:
-        """Inserts and updates the links that are left.
-
-        Returns counts of `new`, `seen_before`, `body`, `template`, of `links_by_block`, and of those that count as
-        links of a list `by_roles` since an earlier import.
-        """
-        if self.at_once:
-            self._write(self._held)
-            self._held = Links.of([])
-        elif has_links(self.project, Block.UNKNOWN):
-            self._merge.insert(self._merge.index(_ANALYZE_STAGE) + 1, (NAME_BLOCKS, (self.project.pk,)))
-        merging = self._background.execute(*self._merge)
+    def merge(self) -> Counts:
+        """Writes the links that are left, of a project that had none: what merge_difference returns."""
+        self._write(self._held)
+        self._held = Links.of([])
+        if not self._checked:
+            self._background.execute(CHECKS_OFF)
         self.wait()
-        new, seen, by_roles = self._new, np.zeros_like(self._new), 0
-        for block, fresh, before, listed in zip(*(column or () for column in merging.result()), strict=True):
-            by_roles += listed
-            new[block] += fresh
-            seen[block] += 0 if self.at_once else before  # there were none: these stood in several parts of the file
-        blocks = (new + seen).tolist()
-        return {
-            "new": int(new.sum()),
-            "seen_before": int(seen.sum()),
-            "body": blocks[Block.CONTENT],
-            "template": sum(blocks) - blocks[Block.CONTENT],
-            "links_by_block": {block: blocks[block] for block in Block if blocks[block]},
-            "by_roles": by_roles,
-        }
+        execute("ANALYZE stage_link")
+        for block, links in fetch(_MERGE_OTHERS, [self.project.pk, self.seen_at]):
+            self._new[block] += links
+        if not self._checked:
+            execute(*CHECKS_ON)
+        new = int(self._new.sum())
+        blocks = Counter({Block(block): links for block, links in enumerate(self._new.tolist())})
+        return {"new": new, "seen_before": 0, "links_by_block": blocks, "by_roles": 0, "missing": 0}
 
     def count_page_links(self) -> None:
         """Sets the pages' counts, see the function of this name: as they were counted on the way, where they were."""
@@ -251,14 +209,7 @@ def _of_last_page(links: Links) -> NDArray[np.bool_]:
 
 
 def drop_link_stage() -> None:
-    execute("DROP TABLE stage_link")
-
-
-def count_staged_links() -> int:
-    """Links in the stage, each once."""
-    return fetch_number(
-        f"SELECT count(*) FROM (SELECT DISTINCT source, target, block, {ANCHOR_KEY} FROM stage_link) once"
-    )
+    execute(f"DROP TABLE IF EXISTS stage_link, link_once, {SEEN_PAGE}")
 
 
 def part_repeated_links() -> int:
