@@ -118,14 +118,15 @@ class LinkMaker:
 
     def _placed(self, row: dict[str, Any], tier: Tier | None, cohort: int) -> Placed:
         source, beside = row["source"], row["beside"]
-        # How well words have to fit for a link on them to be in a tier that places it in the text.
+        is_shown = tier is not None and not tier.held
+        # How well words have to fit for a link on them to be in a tier that places it in the text. One that is held back
+        # keeps whatever words it has, so that lower bounds bring it into the text at once.
         text_cohort = self.tiers.as_placed(cohort, has_words=True)
-        bound = self.inline_bounds[text_cohort] if self.reads_probability else 0.0
+        bound = self.inline_bounds[text_cohort] if self.reads_probability and is_shown else 0.0
         least = bound / beside if bound and beside > 0 else 0.0
         planned = self.replacing.get((source, row["target"]))
         has_room = self.caps.has_room_in_text(source) if planned is None else planned.placement == "inline"
-        in_text = _wanted(tier) == "inline" and has_room
-        is_shown = tier is not None and not tier.held
+        in_text = (_wanted(tier) == "inline" or not is_shown) and has_room
         return self.placer.place(source, row["target"], counts=is_shown, inline=in_text, least=least)
 
 
