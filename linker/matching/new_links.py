@@ -119,8 +119,8 @@ class LinkMaker:
     def _placed(self, row: dict[str, Any], tier: Tier | None, cohort: int) -> Placed:
         source, beside = row["source"], row["beside"]
         is_shown = tier is not None and not tier.held
-        # How well words have to fit for a link on them to be in a tier that places it in the text. One that is held back
-        # keeps whatever words it has, so that lower bounds bring it into the text at once.
+        # How well words have to fit for a link on them to be in a tier that places it in the text. One that is held
+        # back keeps whatever words it has, so that lower bounds bring it into the text at once.
         text_cohort = self.tiers.as_placed(cohort, has_words=True)
         bound = self.inline_bounds[text_cohort] if self.reads_probability and is_shown else 0.0
         least = bound / beside if bound and beside > 0 else 0.0
