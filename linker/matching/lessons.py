@@ -14,8 +14,10 @@ from linker.engine.ranking.calibration import (
     DIGIT,
     OF_WORDS,
     SOURCES,
+    Acceptors,
     Calibration,
     Family,
+    Kind,
     Lesson,
     PageShifts,
     common_kinds,
@@ -51,7 +53,8 @@ TRAITS = "traits"
 OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
 OF_THE_WORDS = "rejected_for = 'bad_anchor'"
 ROLES = tuple(PageRole)
-KIND_COLUMNS = tuple(Family)
+KIND_COLUMNS: tuple[Family, ...] = tuple(family for family in Family if family != Family.ACCEPTOR)
+OF_ACCEPTORS = (Family.ACCEPTOR.value, 0)  # stands for what is learned of each page that links lead to
 
 _NO_LONGER = (IneligibleReason.EXCLUDED, IneligibleReason.ROLE, IneligibleReason.NOT_INDEXABLE)
 _TEACHES = (
@@ -126,7 +129,7 @@ def _read(project: Project) -> NDArray[Any]:
 
 def pairs_left_aside(project: Project) -> NDArray[Any]:
     """The decisions that a manager does not want learned from, as `decisions` has them."""
-    if not left_aside(project):
+    if not left_aside(project) - {OF_ACCEPTORS}:
         return np.empty(0, dtype=_FIELDS)
     rows = _read(project)
     found: NDArray[Any] = rows[_is_left_aside(project, rows)]
@@ -135,7 +138,7 @@ def pairs_left_aside(project: Project) -> NDArray[Any]:
 
 def _is_left_aside(project: Project, rows: NDArray[Any]) -> NDArray[np.bool_]:
     found = np.zeros(len(rows), dtype=np.bool_)
-    for family, code in left_aside(project):
+    for family, code in left_aside(project) - {OF_ACCEPTORS}:
         found |= (rows[family] == code) if family else True
     return found
 
@@ -179,23 +182,25 @@ class CategoryTops:
         return self._known[category]
 
 
-def lesson_of(decided: NDArray[Any], waiting: OpenLinks) -> Lesson:
+def lesson_of(project: Project, decided: NDArray[Any], waiting: OpenLinks) -> Lesson:
     """What decisions teach; see `decisions`. By the suggestions that are shown and `waiting`, and those decided on, it
     is told which kinds nearly all links of the site are of."""
     kinds = {family: decided[family.value].astype(np.int64) for family in KIND_COLUMNS}
     shown = waiting.rows[waiting.rows["is_shown"]]
     of_site = {family: np.concatenate([codes, shown[family.value]]) for family, codes in kinds.items()}
-    return learn(
-        decided["stated"].astype(np.float64), decided["approved"], kinds, decided["of_pair"], common_kinds(of_site)
-    )
+    targets = None if OF_ACCEPTORS in left_aside(project) else decided["target"].astype(np.int64)
+    stated = decided["stated"].astype(np.float64)
+    return learn(stated, decided["approved"], kinds, decided["of_pair"], common_kinds(of_site), targets)
 
 
 def kept_lesson(report: ApprovalReport | None) -> Lesson:
     """What a run had learned, by its report."""
     if report is None:
         return Lesson(1.0, 0.0, 0, {})
-    shifts = {(kind.family, kind.code): kind.shift for kind in report.kinds}
-    return Lesson(report.slope, report.shift, report.decisions, shifts, report.lowest, report.sources)
+    shifts: dict[Kind, float] = {(kind.family, kind.code): kind.shift for kind in report.kinds if kind.shift}
+    of_pages = np.array(report.of_pages, dtype=np.float64).reshape(-1, 3)
+    acceptors = Acceptors(of_pages[:, 0].astype(np.int64), of_pages[:, 1:])
+    return Lesson(report.slope, report.shift, report.decisions, shifts, report.lowest, report.sources, acceptors)
 
 
 def learned_by(run: Run | None) -> Lesson:
@@ -206,11 +211,12 @@ def learned_by(run: Run | None) -> Lesson:
 def calibration_of(project: Project, lesson: Lesson, eligible: Eligible) -> Calibration:
     """How the pages of a run, in their order, and words move links by what was learned. Two numbers a page."""
     pages = None
-    if any(family in _OF_PAGES for family, _ in lesson.shifts):
+    if len(lesson.acceptors.pages) or any(family in _OF_PAGES for family, _ in lesson.shifts):
         role, top = _roles(project, eligible.ids), CategoryTops(project).of(eligible.categories)
+        receiving = _shifts(lesson, Family.RECEIVER, role) + _shifts(lesson, Family.TO, top)
         pages = PageShifts(
             giving=_shifts(lesson, Family.GIVER, role) + _shifts(lesson, Family.FROM, top),
-            receiving=_shifts(lesson, Family.RECEIVER, role) + _shifts(lesson, Family.TO, top),
+            receiving=receiving[:, None] + lesson.acceptors.of(eligible.ids),
         )
     return Calibration(
         slope=lesson.slope,
@@ -256,6 +262,10 @@ def kind_lessons(lesson: Lesson, decided: NDArray[Any]) -> tuple[KindLesson, ...
         found.append(
             KindLesson(family=family, code=code, shift=shift, decisions=len(mine), approved=int(mine["approved"].sum()))
         )
+    mine = decided[np.isin(decided["target"], lesson.acceptors.pages)]
+    if len(mine):
+        approved = int(mine["approved"].sum())
+        found.append(KindLesson(family=Family.ACCEPTOR, code=0, shift=0.0, decisions=len(mine), approved=approved))
     return tuple(found)
 
 
@@ -316,7 +326,9 @@ def upcoming(
     tiers = RunTiers(project, probability)
     places = tiers.places(expected, tiers.cohorts(rows, rows[Family.PLACE.value] == 1))
     is_held = np.array([*(tier.held for tier in tiers.tiers), True])
-    return _by_kind(rows[rows["is_shown"]], share), _by_kind(rows[~is_held[places]], share)
+    shown = rows["is_shown"], ~is_held[places]
+    before_now = [_by_kind(rows[those], share, lesson.acceptors) for those in shown]
+    return before_now[0], before_now[1]
 
 
 def _read_by(lesson: Lesson, stated: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -337,11 +349,14 @@ def _moves(lesson: Lesson, rows: NDArray[Any]) -> NDArray[np.float64]:
     found = np.zeros(len(rows))
     for family in KIND_COLUMNS:
         found += _shifts(lesson, family, rows[family.value].astype(np.int64))
+    of_pages = lesson.acceptors.of(rows["target"].astype(np.int64))
+    found += np.where(rows[Family.PLACE.value] == 1, of_pages[:, 1], of_pages[:, 0])
     return found
 
 
-def _by_kind(rows: NDArray[Any], share: float) -> Counter[tuple[str, int]]:
+def _by_kind(rows: NDArray[Any], share: float, acceptors: Acceptors) -> Counter[tuple[str, int]]:
     found = Counter({ALL: round(len(rows) / share)})
+    found[OF_ACCEPTORS] = round(int(np.isin(rows["target"], acceptors.pages).sum()) / share)
     for family in KIND_COLUMNS:
         codes, links = np.unique(rows[family.value], return_counts=True)
         found.update(

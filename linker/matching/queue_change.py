@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 from django.db import connection
 from django.db.models import Min
 
-from linker.engine.ranking.calibration import DIGIT, SOURCES, Family
-from linker.matching.lessons import ALL, KIND_COLUMNS, ROLES, CategoryTops, role_sql, trait_sql, words_sql
+from linker.engine.ranking.calibration import DIGIT, SOURCES, Acceptors, Family
+from linker.matching.lessons import ALL, KIND_COLUMNS, OF_ACCEPTORS, ROLES, CategoryTops, role_sql, trait_sql, words_sql
 from linker.matching.report_types import QueueChange, QueueMove, QueueReason
 from linker.models import Basis, Cohort, Tier
 from linker.models.querysets import TO_REVIEW, UNDECIDED, sql
@@ -39,7 +40,9 @@ _MOVED = f"""
 SELECT moved.reason, {role_sql("s")}, {role_sql("t")},
     CASE WHEN %(categories)s THEN coalesce(s.category_id, 0) ELSE 0 END,
     CASE WHEN %(categories)s THEN coalesce(t.category_id, 0) ELSE 0 END,
-    moved.place, moved.words, {", ".join(f"moved.{family.value}" for family in DIGIT)}, count(*)
+    moved.place, moved.words, {", ".join(f"moved.{family.value}" for family in DIGIT)},
+    coalesce(round(CASE moved.place WHEN 1 THEN of_page.in_text ELSE of_page.beside END::numeric, 1), 0)::float8,
+    count(*)
 FROM (
     SELECT e.source_id, e.target_id, (e.span_start IS NOT NULL)::int AS place,
         {words_sql("e")} AS words, {", ".join(f"{trait_sql('e', family)} AS {family.value}" for family in DIGIT)},
@@ -52,7 +55,9 @@ FROM (
         AND coalesce({sql(TO_REVIEW, "e", tier="tier")}, false) <> coalesce(b.shown, false)
 ) moved
 JOIN linker_page s ON s.id = moved.source_id JOIN linker_page t ON t.id = moved.target_id
-GROUP BY {", ".join(str(place) for place in range(1, 2 + len(KIND_COLUMNS)))}
+    LEFT JOIN unnest(%(pages)s::bigint[], %(beside)s::float8[], %(in_text)s::float8[])
+        AS of_page (id, beside, in_text) ON of_page.id = moved.target_id
+GROUP BY {", ".join(str(place) for place in range(1, 3 + len(KIND_COLUMNS)))}
 """
 # Why a kind may have moved a suggestion: by the probability alone. A new one was never asked for before.
 _BY_KIND = {QueueReason.HELD: -1, QueueReason.WORDLESS: -1, QueueReason.RAISED: 1}
@@ -78,7 +83,7 @@ def queue_change(project: Project, before: Lesson, now: Lesson) -> QueueChange:
             "WHERE b.shown AND NOT EXISTS (SELECT FROM linker_candidateedge e WHERE e.id = b.id)"
         )
         gone = cursor.fetchone()[0]
-    counts = _counted(project, _moved_kinds(before, now))
+    counts = _counted(project, _moved_kinds(before, now), _moved_pages(before, now))
     if gone:
         counts[QueueReason.GONE, *ALL] += gone
     moves = [
@@ -97,7 +102,15 @@ def _moved_kinds(before: Lesson, now: Lesson) -> dict[tuple[str, int], float]:
     return {kind: moved for kind, moved in found.items() if abs(moved) >= LEAST_MOVED}
 
 
-def _counted(project: Project, moved: Mapping[tuple[str, int], float]) -> Counter[tuple[QueueReason, str, int]]:
+def _moved_pages(before: Lesson, now: Lesson) -> Acceptors:
+    """How far links to each page were moved from one lesson to the other for what was decided on links to it."""
+    pages = np.union1d(before.acceptors.pages, now.acceptors.pages)
+    return Acceptors(pages, now.acceptors.of(pages) - before.acceptors.of(pages))
+
+
+def _counted(
+    project: Project, moved: Mapping[tuple[str, int], float], pages: Acceptors
+) -> Counter[tuple[QueueReason, str, int]]:
     """How many left and came, by reason and the kind that moved them most; ALL where none did."""
     found: Counter[tuple[QueueReason, str, int]] = Counter()
     asked = {
@@ -106,11 +119,15 @@ def _counted(project: Project, moved: Mapping[tuple[str, int], float]) -> Counte
         "sources": list(SOURCES),
         "shown_in_text": _shown_in_text(project),
         "categories": any(family in (Family.FROM, Family.TO) for family, _ in moved),
+        "pages": pages.pages.tolist(),
+        "beside": pages.shifts[:, 0].tolist(),
+        "in_text": pages.shifts[:, 1].tolist(),
     }
     tops = CategoryTops(project)
-    for reason, *codes, links in stream("moved_in_queue", _MOVED, asked):
+    for reason, *codes, of_page, links in stream("moved_in_queue", _MOVED, asked):
         why = QueueReason(reason)
-        kind = _most_moved(_kinds(codes, tops), moved, _BY_KIND.get(why, 0))
+        kinds = [*_kinds(codes, tops), OF_ACCEPTORS]
+        kind = _most_moved(kinds, {**moved, OF_ACCEPTORS: of_page}, _BY_KIND.get(why, 0))
         found[why, *kind] += links
     return found
 

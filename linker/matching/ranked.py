@@ -94,7 +94,7 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
         raise UserError(message)
     copies = find_copies(run, eligible, progress)
     decided = decisions(project)
-    lesson = lesson_of(decided, open_links(project))
+    lesson = lesson_of(project, decided, open_links(project))
     ranker = ranker_of(ranking)
     if not isinstance(ranker, CandidateRanker):
         raise TypeError(f"{ranking} does not rank candidates")
@@ -126,7 +126,7 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
                     other_language=ranked.other_language,
                 ),
                 ranked_why=reason,
-                approval=approval_report(options, decided, kind_lessons(lesson, decided)),
+                approval=approval_report(options, decided, kind_lessons(lesson, decided), lesson.acceptors),
                 donors_with_text=texts,
                 copies=copies,
                 seconds=round(time.monotonic() - started, 1),

@@ -14,6 +14,7 @@ from django.db.models import Count
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import Mode
+from linker.engine.ranking.calibration import NO_ACCEPTORS
 from linker.matching.eligibility import Ineligibility, IneligibleReason
 from linker.matching.report_types import (
     AllocationReport,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
+    from linker.engine.ranking.calibration import Acceptors
     from linker.engine.ranking.options import EngineOptions
     from linker.matching.allocation import AllocatedLinks
     from linker.matching.edges import SavedEdges
@@ -80,7 +82,10 @@ def _without_vector(project: Project, model: EmbeddingModel) -> int:
 
 
 def approval_report(
-    options: EngineOptions, decided: NDArray[Any], kinds: tuple[KindLesson, ...] = ()
+    options: EngineOptions,
+    decided: NDArray[Any],
+    kinds: tuple[KindLesson, ...] = (),
+    acceptors: Acceptors = NO_ACCEPTORS,
 ) -> ApprovalReport:
     """What the probabilities come from, and how what they stated so far compares with what editors found, in BANDS.
 
@@ -110,6 +115,9 @@ def approval_report(
         lowest=calibration.lowest,
         sources=calibration.sources,
         kinds=kinds,
+        of_pages=tuple(
+            (page, *shifts) for page, shifts in zip(acceptors.pages.tolist(), acceptors.shifts.tolist(), strict=True)
+        ),
     )
 
 

@@ -134,7 +134,8 @@ class KindLesson:
 class ApprovalReport:
     """What the probabilities come from: the model that ships, learned on `judged` suggestions of `sites`, moved by
     `slope` and `shift` after `decisions` of the project's editors, and by the kinds of links; nothing below `lowest`
-    was raised, and words of each of SOURCES were moved by `sources`."""
+    was raised, and words of each of SOURCES were moved by `sources`. `of_pages`: the id of each page on whose links
+    decisions moved them, and how far beside the text and in it."""
 
     version: str
     judged: int
@@ -146,6 +147,7 @@ class ApprovalReport:
     sources: tuple[float, ...] = ()
     bands: tuple[ApprovalBand, ...] = ()
     kinds: tuple[KindLesson, ...] = ()
+    of_pages: tuple[tuple[float, ...], ...] = ()
 
 
 class QueueReason(StrEnum):

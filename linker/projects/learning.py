@@ -54,7 +54,7 @@ def next_match(project: Project) -> NextMatch | None:
     there is no run with probabilities to go by, or where tiers do not read them."""
     decided = decisions(project)
     waiting = open_links(project)
-    lesson = lesson_of(decided, waiting)
+    lesson = lesson_of(project, decided, waiting)
     found = upcoming(project, lesson, waiting)
     if found is None:
         return None
@@ -113,6 +113,8 @@ def _name(family: str, code: int, categories: dict[int, str]) -> str:
             return _("Links to “%(category)s”") % {"category": categories[code]} if code in categories else ""
         case Family.PLACE:
             return _("Links in the text") if code else _("Links without words in the text")
+        case Family.ACCEPTOR:
+            return _("Links to pages on whose links somebody has decided")
         case Family.WORDS:
             return _words_named()[SOURCES[code]]
         case _trait:
@@ -128,6 +130,7 @@ def is_kind(family: str, code: str) -> bool:
         Family.GIVER: len(ROLES),
         Family.RECEIVER: len(ROLES),
         Family.PLACE: 2,
+        Family.ACCEPTOR: 1,
         Family.WORDS: len(SOURCES),
         Family.FROM: 2**63,
         Family.TO: 2**63,

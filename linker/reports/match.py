@@ -132,7 +132,7 @@ TABLE = Table(
         "against_best_first": against_best_first,
         "bands": lambda bands: _("%(bands)s entries") % {"bands": number(len(bands))} if bands else "",
     },
-    hidden=["histogram", "crawl_trusted", "advice", "kinds", "lowest", "queue", "sources"],
+    hidden=["histogram", "crawl_trusted", "advice", "kinds", "lowest", "queue", "sources", "of_pages"],
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from linker.engine.ranking.calibration import (
     BESIDE,
+    MOST_ACCEPTORS,
     SOURCES,
     Calibration,
     Family,
@@ -36,7 +37,9 @@ def test_links_stay_that_have_nothing_in_common_with_what_a_careful_editor_rejec
     approved = ~is_hub & (np.arange(80) % 12 != 0)
     lesson = learn(stated, approved, {Family.RECEIVER: np.where(is_hub, HUB, ARTICLE)}, np.ones(80, dtype=bool))
     receiving = np.array([lesson.shifts[Family.RECEIVER, HUB], lesson.shifts[Family.RECEIVER, ARTICLE]])
-    moved = Calibration(lesson.slope, lesson.shift, 80, PageShifts(np.zeros(2), receiving))
+    moved = Calibration(
+        lesson.slope, lesson.shift, 80, PageShifts(np.zeros(2), np.column_stack([receiving, receiving]))
+    )
 
     others, to_hub = shown(600, seed=2)
     now = moved.of_links(others, np.zeros(600, dtype=int), np.where(to_hub, 0, 1), NO_TRAITS)
@@ -155,3 +158,33 @@ def test_links_whose_traits_nobody_told_are_not_moved_by_them() -> None:
 
 def test_pages_nearer_than_the_nearest_are_of_the_last_kind() -> None:
     assert nearness_kind(np.array([-0.4, -0.05, 0.05, 0.3])).tolist() == [1, 2, 3, 4]
+
+
+def test_an_editor_who_rejects_links_to_a_page_is_shown_fewer_links_to_it_and_to_no_other() -> None:
+    target = np.repeat([7, 8, 9], 4)
+    approved = target != 8
+    kinds = {Family.PLACE: np.ones(12, dtype=int)}
+    lesson = learn(np.full(12, 0.85), approved, kinds, np.ones(12, dtype=bool), {(Family.PLACE, 1)}, target)
+    by_page = dict(zip(lesson.acceptors.pages.tolist(), lesson.acceptors.shifts.tolist(), strict=True))
+    assert by_page[8][1] < -1 < 0 < by_page[7][1] < 0.5
+    assert by_page[8][0] == 0  # beside the text, nobody said anything
+    ids = np.array([6, 7, 8, 9])
+    pages = PageShifts(np.zeros(4), lesson.acceptors.of(ids))
+    moved = Calibration(lesson.slope, lesson.shift, lesson.decisions, pages, lesson.words())
+    place = np.arange(4)
+    in_text = moved.of_links(np.full(4, 0.85), place, place, np.zeros(4, dtype=int), np.zeros(4, dtype=np.int8))
+    beside = moved.of_links(np.full(4, 0.85), place, place, np.zeros(4, dtype=int))
+    assert in_text[2] < 0.6 < BOUND < in_text[0] < in_text[1]
+    assert beside[2] == beside[0]
+
+
+def test_pages_moved_farthest_are_kept() -> None:
+    rng = np.random.default_rng(3)
+    target = np.concatenate([np.arange(2 * MOST_ACCEPTORS), np.full(5, 10 * MOST_ACCEPTORS)])
+    approved = rng.random(len(target)) < 0.85
+    approved[-5:] = False
+    kinds = {Family.PLACE: np.zeros(len(target), dtype=int)}
+    lesson = learn(np.full(len(target), 0.85), approved, kinds, np.ones(len(target), dtype=bool), (), target)
+    assert len(lesson.acceptors.pages) == MOST_ACCEPTORS
+    assert lesson.acceptors.pages[-1] == 10 * MOST_ACCEPTORS
+    assert (np.diff(lesson.acceptors.pages) > 0).all()

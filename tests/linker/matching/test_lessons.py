@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -96,7 +98,7 @@ def test_poor_anchors_move_words_and_no_pair(project, site):
     )
     for edge in project.edges.filter(OPEN, span_start__isnull=False, anchor_source=source).order_by("-score")[:12]:
         decide(edge, accept=False, reason="bad_anchor")
-    lesson = lesson_of(decisions(project), open_links(project))
+    lesson = lesson_of(project, decisions(project), open_links(project))
     assert lesson.shift == 0
     assert lesson.shifts[Family.WORDS, SOURCES.index(source)] < 0
     assert all(shift == 0 for (family, _), shift in lesson.shifts.items() if family in (Family.TO, Family.FROM))
@@ -119,7 +121,7 @@ def test_a_match_tells_the_traits_of_words_and_decisions_on_them_move_that_kind(
         decide(edge, accept=False)
     for edge in near.order_by("-score")[:20]:
         decide(edge, accept=True)
-    lesson = lesson_of(decisions(project), open_links(project))
+    lesson = lesson_of(project, decisions(project), open_links(project))
     assert lesson.shifts[Family.NEARNESS, 0] < 0
     assert lesson.shifts.get((Family.NEARNESS, 3), 0.0) >= 0
 
@@ -132,6 +134,31 @@ def test_words_that_an_editor_wrote_are_of_no_kind_of_words(project, site):
     known = decisions(project)
     assert known[Family.TITLE.value].tolist() == known[Family.CAPITALS.value].tolist() == [-1]
     assert known[Family.NEARNESS.value].tolist() == [traits_of(edge)[Family.NEARNESS]]
+
+
+def test_links_to_a_page_whose_links_were_rejected_are_shown_less_and_others_as_before(project, site):
+    waiting = list(shown(project).values())
+    page = Counter(edge.target_id for edge in waiting).most_common(1)[0][0]
+    to_page = [edge for edge in waiting if edge.target_id == page]
+    others = [edge for edge in waiting if edge.target_id != page]
+    assert len(to_page) > 2
+    for edge in to_page[:-1]:
+        decide(edge, accept=False)
+    for edge in others[:30]:
+        decide(edge, accept=True)
+    run = match(project)
+    report = MatchReport.from_json(run.report).approval
+    moved = {int(one): shifts for one, *shifts in report.of_pages}
+    assert min(moved[page]) < -0.5 < 0 < max(moved[others[0].target_id])
+    assert kept_lesson(report).acceptors.of(np.array([page])).tolist() == [moved[page]]
+    left = CandidateEdge.objects.get(pk=to_page[-1].pk)
+    assert left.probability < left.evidence["stated"] - 0.05
+    # Said as one kind of link, with one way back.
+    row = next(row for row in next_match(project).rows if row.family == Family.ACCEPTOR)
+    assert row.decisions >= len(to_page) - 1 + 30
+    LearningChoice.objects.create(project=project, family=Family.ACCEPTOR, code=0, counts=False)
+    assert not len(lesson_of(project, decisions(project), open_links(project)).acceptors.pages)
+    assert not next(row for row in next_match(project).rows if row.family == Family.ACCEPTOR).counts
 
 
 def test_a_match_of_what_changed_stays_on_the_scale_of_the_standing_run(project, site):
