@@ -20,6 +20,7 @@ from linker.engine.ranking.calibration import (
     Kind,
     Lesson,
     PageShifts,
+    as_moved,
     common_kinds,
     learn,
     log_odds,
@@ -333,8 +334,7 @@ def upcoming(
 
 def _read_by(lesson: Lesson, stated: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
     """What is to be expected of links by a lesson where the model `stated` so much, float64 [m]."""
-    moved = 1 / (1 + np.exp(-(log_odds(stated) * lesson.slope + lesson.shift + _moves(lesson, rows))))
-    return np.where(stated < lesson.lowest, np.minimum(moved, stated), moved)
+    return as_moved(stated, log_odds(stated) * lesson.slope + lesson.shift + _moves(lesson, rows), lesson.lowest)
 
 
 def _stated(lesson: Lesson, expected: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:

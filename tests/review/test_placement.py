@@ -77,7 +77,7 @@ def accept(edge: CandidateEdge, editor, **ruling: object) -> CandidateEdge:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize(("before", "after"), itertools.product(OF_RUNS, Where))
+@pytest.mark.parametrize(("before", "after"), list(itertools.product(OF_RUNS, Where)))
 def test_a_link_goes_where_the_editor_puts_it_and_undo_puts_it_back(project, editor, before, after):
     edge = suggestion(project, before)
     was = columns(edge)

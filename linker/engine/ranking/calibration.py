@@ -75,6 +75,7 @@ _ACCEPTOR_DEVIATION = 1.0
 _LEAST_SHIFT = 0.05  # log-odds of a page that is worth keeping
 MOST_ACCEPTORS = 1_000  # pages whose links were moved farthest: a run keeps them with its report
 _AT_A_TIME = 10_000  # decisions
+_MOST_STEPS, _CLOSE = 50, 1e-9  # of Newton's method
 
 Kind = tuple[Family, int]
 
@@ -130,7 +131,7 @@ class Calibration:
         particular; never falls as that rises."""
         if not self.decisions:
             return probability
-        return self._capped(probability, self.slope * log_odds(probability) + self.shift)
+        return as_moved(probability, self.slope * log_odds(probability) + self.shift, self.lowest)
 
     def of_links(
         self,
@@ -148,11 +149,7 @@ class Calibration:
         if self.pages is not None:
             in_text = np.asarray(np.not_equal(words, BESIDE), dtype=np.int64)
             moved += self.pages.giving[source] + self.pages.receiving[target, in_text]
-        return self._capped(probability, moved)
-
-    def _capped(self, probability: NDArray[np.float64], moved: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The chances of log-odds that were moved, [m] both."""
-        return np.where(probability < self.lowest, np.minimum(_chance(moved), probability), _chance(moved))
+        return as_moved(probability, moved, self.lowest)
 
     def _by_traits(self, traits: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """How far links with these traits are moved, [m]."""
@@ -218,6 +215,12 @@ def kinds_of(family: Family, traits: NDArray[np.integer[Any]]) -> NDArray[np.int
     return np.asarray(traits.astype(np.int64) // DIGIT[family] % 10 - 1)
 
 
+def as_moved(stated: NDArray[np.float64], moved: NDArray[np.float64], lowest: float) -> NDArray[np.float64]:
+    """What is to be expected of links whose log-odds decisions have `moved`, float64 [m]: no more than was `stated`,
+    [m], where that is below `lowest`."""
+    return np.where(stated < lowest, np.minimum(_chance(moved), stated), _chance(moved))
+
+
 def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calibration:
     """The likeliest calibration given what the shipped model `stated` of decided suggestions and whether they were
     `approved`, [k] each, where nothing is known of their kinds."""
@@ -249,38 +252,68 @@ def learn(
     if not len(stated):
         return Lesson(1.0, 0.0, 0, {})
     x, y = log_odds(np.clip(stated, 1 - SUREST_STATED, SUREST_STATED)), approved.astype(np.float64)
-    deviations = [_SLOPE_DEVIATION, _SHIFT_DEVIATION, *(DEVIATIONS[family] for family, _ in known)]
-    precision = 1 / np.array(deviations) ** 2
-    found = np.zeros(len(precision))  # the slope less 1, the shift, and those of the kinds
-    expected_of = np.empty(len(x))  # log-odds of each decided link by what is found
-    for _ in range(50):
-        gradient, curvature = -precision * found, np.diag(precision)
-        for first in range(0, len(x), _AT_A_TIME):
-            part = slice(first, first + _AT_A_TIME)
-            table = _table(
-                x[part], {family: codes[part] for family, codes in kinds.items()}, of_pair[part], known, common
-            )
-            expected_of[part] = x[part] + table @ found
-            expected = _chance(expected_of[part])
-            gradient += table.T @ (y[part] - expected)
-            curvature += (table.T * (expected * (1 - expected))) @ table
-        step = np.linalg.solve(curvature, gradient)
-        found += step
-        if np.abs(step).max() < 1e-9:
-            break
-    slope, shift, *shifts = np.round(found, 6).tolist()
-    of_pairs = stated[of_pair]
+    (slope, shift, *shifts), expected = _by_kinds(x, y, kinds, of_pair, known, common)
+    of_pairs, acceptors = stated[of_pair], NO_ACCEPTORS
+    if targets is not None:
+        acceptors = _by_acceptor(expected[of_pair], y[of_pair], targets[of_pair], kinds[Family.PLACE][of_pair])
     return Lesson(
         slope=round(max(1 + slope, _LEAST_SLOPE), 6),
         shift=shift,
         decisions=len(stated),
         shifts=dict(zip(known, shifts, strict=True)),
         lowest=round(float(np.quantile(of_pairs, _FEW)), 6) if len(of_pairs) else 0.0,
-        sources=_of_words(x, approved, kinds.get(Family.WORDS, np.full(len(x), -1)), of_pair),
-        acceptors=NO_ACCEPTORS
-        if targets is None
-        else _by_acceptor(expected_of[of_pair], y[of_pair], targets[of_pair], kinds[Family.PLACE][of_pair]),
+        sources=_by_source(x, approved, kinds.get(Family.WORDS, np.full(len(x), -1)), of_pair),
+        acceptors=acceptors,
     )
+
+
+def _by_kinds(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    kinds: Mapping[Family, NDArray[np.int64]],
+    of_pair: NDArray[np.bool_],
+    known: Sequence[Kind],
+    common: Collection[Kind],
+) -> tuple[list[float], NDArray[np.float64]]:
+    """The slope less 1, the shift, and those of the `known` kinds; and the log-odds of each decided link by them, [k].
+    `x`: the stated log-odds; `y`: 1 where a link was approved."""
+    deviations = [_SLOPE_DEVIATION, _SHIFT_DEVIATION, *(DEVIATIONS[family] for family, _ in known)]
+    precision = 1 / np.array(deviations) ** 2
+    found, moved = np.zeros(len(precision)), np.empty(len(x))
+    for _ in range(_MOST_STEPS):
+        gradient, curvature = -precision * found, np.diag(precision)
+        for first in range(0, len(x), _AT_A_TIME):
+            part = slice(first, first + _AT_A_TIME)
+            of_part = {family: codes[part] for family, codes in kinds.items()}
+            table = _table(x[part], of_part, of_pair[part], known, common)
+            moved[part] = x[part] + table @ found
+            expected = _chance(moved[part])
+            gradient += table.T @ (y[part] - expected)
+            curvature += (table.T * (expected * (1 - expected))) @ table
+        step = np.linalg.solve(curvature, gradient)
+        found += step
+        if np.abs(step).max() < _CLOSE:
+            break
+    return np.round(found, 6).tolist(), moved
+
+
+def _by_group(
+    x: NDArray[np.float64], y: NDArray[np.float64], group: NDArray[np.int64], groups: int, deviation: float
+) -> NDArray[np.float64]:
+    """How far the log-odds `x` of decided links, [k], are moved in each of so many groups, float64 [groups]; `y`: 1
+    where a link was approved."""
+    shift, precision = np.zeros(groups), 1 / deviation**2
+    for _ in range(_MOST_STEPS):
+        expected = _chance(x + shift[group])
+        gradient = np.bincount(group, y - expected, minlength=groups) - precision * shift
+        curvature = np.bincount(group, expected * (1 - expected), minlength=groups) + precision
+        step = np.clip(
+            gradient / curvature, -1, 1
+        )  # of a few decisions that were all stated as sure, a step overshoots
+        shift += step
+        if np.abs(step).max(initial=0.0) < _CLOSE:
+            break
+    return shift
 
 
 def _by_acceptor(
@@ -289,37 +322,21 @@ def _by_acceptor(
     """What decisions say of the pages that links lead to, beside what is expected of each link, log-odds `x`; `y`: 1
     where it was approved; `place`: 1 in the text, 0 beside it; [k] all."""
     known, row = np.unique(target, return_inverse=True)
-    group, groups = 2 * row + place, 2 * len(known)
-    shift, precision = np.zeros(groups), 1 / _ACCEPTOR_DEVIATION**2
-    for _ in range(50):
-        expected = _chance(x + shift[group])
-        gradient = np.bincount(group, y - expected, minlength=groups) - precision * shift
-        step = gradient / (np.bincount(group, expected * (1 - expected), minlength=groups) + precision)
-        shift += np.clip(step, -1, 1)
-        if np.abs(step).max(initial=0.0) < 1e-9:
-            break
-    shifts = np.round(shift.reshape(-1, 2), 3)
+    shifts = _by_group(x, y, 2 * row + place, 2 * len(known), _ACCEPTOR_DEVIATION).reshape(-1, 2)
     most = np.abs(shifts).max(axis=1, initial=0.0)
     kept = np.sort(np.lexsort((known, -most))[:MOST_ACCEPTORS])
     kept = kept[most[kept] >= _LEAST_SHIFT]
-    return Acceptors(known[kept], shifts[kept])
+    return Acceptors(known[kept], np.round(shifts[kept], 3))
 
 
-def _of_words(
+def _by_source(
     x: NDArray[np.float64], approved: NDArray[np.bool_], words: NDArray[np.int64], of_pair: NDArray[np.bool_]
 ) -> tuple[float, ...]:
     """How far words of each source move the log-odds `x` by what was approved and what was rejected for its words."""
-    found = []
-    for place in range(BESIDE):
-        some = (words == place) & (approved | ~of_pair)
-        shift, y = 0.0, approved[some].astype(np.float64)
-        for _ in range(50 if some.sum() >= LEAST_DECISIONS else 0):
-            expected = _chance(x[some] + shift)
-            precision = 1 / DEVIATIONS[Family.WORDS] ** 2
-            step = ((y - expected).sum() - precision * shift) / ((expected * (1 - expected)).sum() + precision)
-            shift += float(step)
-        found.append(round(min(shift, 0.0), 6))
-    return tuple(found)
+    some = (words >= 0) & (approved | ~of_pair)
+    shift = _by_group(x[some], approved[some].astype(np.float64), words[some], BESIDE, DEVIATIONS[Family.WORDS])
+    shift[np.bincount(words[some], minlength=BESIDE) < LEAST_DECISIONS] = 0.0
+    return tuple(np.round(np.minimum(shift, 0.0), 6).tolist())
 
 
 def common_kinds(kinds: Mapping[Family, NDArray[np.int64]]) -> frozenset[Kind]:
