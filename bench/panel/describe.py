@@ -86,7 +86,7 @@ def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedScorer | 
         base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
         table = pair_table(
             found.features, base, rank_by_source(found, base) if ranker else base, formula,
-            rank_by_source(found, formula), found.found, nearness, index.site.within_reach(), found.source,
+            rank_by_source(found, formula), found.found, nearness, index.site.within_reach, found.source,
             found.target,
         )  # fmt: skip
         place = np.flatnonzero(found.target == target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,6 +97,7 @@ class Site:
             return np.ones(len(source), dtype=np.bool_)
         return self.tree.within(self.nodes[source], self.nodes[target], self.levels_up)
 
+    @cached_property
     def within_reach(self) -> NDArray[np.int64]:
         """How many pages no language keeps apart from each, itself among them, int64 [n]."""
         if self.language_ids is None:

@@ -76,7 +76,7 @@ def best_pairs(
     trusted_rank = rank_by_source(found, base) if scorer and scorer.knows_site else trusted
     table = pair_table(
         found.features, trusted, trusted_rank, formula, formula_rank, found.found, nearness,
-        evidence.index.site.within_reach(), found.source, found.target,
+        evidence.index.site.within_reach, found.source, found.target,
     )  # fmt: skip
     relevance = options.approval.relevant(table) + series_shift(evidence.index, found.source, found.target)
     mine = np.flatnonzero(inside)

@@ -167,8 +167,8 @@ def test_a_place_counts_as_a_share_of_the_pages_in_reach() -> None:
 
 def test_pages_of_another_language_are_out_of_reach() -> None:
     site = made_site(5)
-    assert site.within_reach().tolist() == [5] * 5
-    assert replace(site, language_ids=np.array([7, 7, 0, 9, 7])).within_reach().tolist() == [4, 4, 5, 2, 4]
+    assert site.within_reach.tolist() == [5] * 5
+    assert replace(site, language_ids=np.array([7, 7, 0, 9, 7])).within_reach.tolist() == [4, 4, 5, 2, 4]
 
 
 def test_the_sites_own_ranker_weighs_in_where_the_donor_has_a_text() -> None:
