@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import signal
 import subprocess
@@ -49,10 +50,11 @@ def pytest_sessionstart() -> None:
     """Once Django has started."""
     from hypothesis import HealthCheck, settings
 
-    from tests import emptying
+    from tests import emptying, signed_in
     from tests.examples import EVERYTHING, FEWEST
 
     emptying.use()
+    signed_in.use()
     # Nothing is timed here: a machine with other work to do takes seconds over an example that takes microseconds.
     examples = settings.default.max_examples if EVERYTHING else FEWEST
     untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples)
@@ -66,38 +68,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="only tests that need no database, browser or model")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether nothing is left out: the run is one of everything, or somebody has named a test."""
     from tests.examples import EVERYTHING
 
+    return EVERYTHING or any("::" in argument for argument in config.args)
+
+
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, obj: object) -> list[pytest.Item] | None:
+    """Makes nothing of a test that the run leaves out: those and their cases are half of all, and each process spends
+    seconds on them."""
+    if not inspect.isfunction(obj) or _is_whole(collector.config):
+        return None
+    marks = [mark.name for mark in getattr(obj, "pytestmark", ())]
+    return [] if "nightly" in marks or collector.get_closest_marker("nightly") else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Of a test with many cases makes as many as its mark `sample` says, spread evenly over them."""
+    mark = metafunc.definition.get_closest_marker("sample")
+    if mark is None or _is_whole(metafunc.config):
+        return
+    cases = metafunc._calls  # what parametrize has made of them; there is no public name for it
+    number = min(mark.args[0], len(cases))
+    metafunc._calls = [cases[place * len(cases) // number] for place in range(number)]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     def leave_out(is_out: Callable[[pytest.Item], bool]) -> None:
         out = {item for item in items if is_out(item)}
         config.hook.pytest_deselected(items=list(out))
         items[:] = [item for item in items if item not in out]
 
-    if not EVERYTHING and not any("::" in argument for argument in config.args):
+    if not _is_whole(config):  # cases that are marked themselves
         leave_out(lambda item: item.get_closest_marker("nightly") is not None)
-        sampled = _sampled(items)
-        leave_out(lambda item: item.get_closest_marker("sample") is not None and item not in sampled)
     if config.getoption("--fast"):
         leave_out(_is_slow)
     # The longest first: what comes last is shared out among the processes, test by test.
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-
-
-def _sampled(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of each test with many cases as many as its mark `sample` says, spread evenly over them."""
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("sample") is not None:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    chosen: set[pytest.Item] = set()
-    for found in cases.values():
-        mark = found[0].get_closest_marker("sample")
-        assert mark is not None
-        number = min(mark.args[0], len(found))
-        chosen |= {found[place * len(found) // number] for place in range(number)}
-    return chosen
 
 
 @pytest.hookimpl(trylast=True)

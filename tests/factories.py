@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -30,7 +29,7 @@ from linker.models import (
     RunStatus,
     Tier,
 )
-from linker.projects.create import create_project
+from linker.projects.create import default_tiers, store_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,15 +39,13 @@ _numbers = itertools.count(1)
 
 def make_project(slug: str = "shop", **fields: Any) -> Project:
     """A project with its default tiers, three of each basis, and no members."""
-    base_url = fields.pop("base_url", f"https://{slug}.example")
-    with mock.patch.object(Project, "full_clean"):  # what it says is asked of the database one constraint at a time
-        project = create_project(slug=slug, name=fields.pop("name", slug.title()), base_url=base_url)
-    Tier.objects.filter(project=project, basis=Basis.PROBABILITY, name="Likely").update(lower_bound=0.75)
-    Tier.objects.create(project=project, basis=Basis.PROBABILITY, name="Related", lower_bound=0.7)
-    fields.setdefault("model_name", "test-model")
-    for name, value in fields.items():
-        setattr(project, name, value)
-    project.save(update_fields=list(fields))
+    base_url = fields.pop("base_url", f"https://{slug}.example").rstrip("/")
+    defaults = {"name": slug.title(), "model_name": "test-model"}
+    project = Project(slug=slug, base_url=base_url, **{**defaults, **fields})
+    tiers = default_tiers(project)
+    likely = next(tier for tier in tiers if (tier.basis, tier.name) == (Basis.PROBABILITY, "Likely"))
+    likely.lower_bound = 0.75
+    store_project(project, [*tiers, Tier(project=project, basis=Basis.PROBABILITY, name="Related", lower_bound=0.7)])
     return project
 
 

@@ -111,6 +111,7 @@ def _approve(project: Project) -> None:
 
 
 @pytest.mark.sample(2)
+@pytest.mark.slow  # those of the README load an embedding model
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("page", [page.name for page in PAGES if any("./manage.py" in line for line in _blocks(page))])
 def test_the_commands_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, redis_server):

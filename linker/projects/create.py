@@ -67,19 +67,30 @@ def create_project(
     """
     project = Project(slug=slug, name=name, base_url=base_url.rstrip("/"))
     project.full_clean()
-    project.save()
-    Tier.objects.bulk_create(
+    store_project(project, default_tiers(project), manager)
+    return project
+
+
+def default_tiers(project: Project) -> list[Tier]:
+    """Not saved yet, and neither need the project be."""
+    return [
         Tier(project=project, basis=basis, name=name, lower_bound=bound, placement=placement, rel=rel, held=held)
         for basis, bounds in DEFAULT_BOUNDS.items()
         for (name, placement, rel, held), bound in zip(_TIERS, bounds, strict=True)
         if bound is not None
-    )
+    ]
+
+
+@transaction.atomic
+def store_project(project: Project, tiers: list[Tier], manager: AbstractBaseUser | AnonymousUser | None = None) -> None:
+    """Stores a new project, which is known to be valid, with these tiers."""
+    project.save()
+    Tier.objects.bulk_create(tiers)
     after: dict[str, Any] = audit.values(project, SETTINGS)
     if manager is not None and manager.pk is not None:
         Membership.objects.create(project=project, user_id=manager.pk, role=Role.MANAGER)
         after["manager"] = str(manager)
-    audit.record(project, ChangeKind.PROJECT, user=manager, subject=name, after=after)
-    return project
+    audit.record(project, ChangeKind.PROJECT, user=manager, subject=project.name, after=after)
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ function luckOf(seed) {
   };
 }
 
-for (const seed of [7, 8, 9]) {
+for (const seed of process.env.TEST_ALL ? [7, 8, 9] : [7]) {
   test(`no decision is lost, made twice or made on another card: ${seed}`, inWindow({ count: 500, perDonor: 10 }, async (window, server) => {
     const luck = luckOf(seed);
     const plan = Array.from({ length: 500 }, () => Object.keys(WORK)[Math.floor(luck() * 5)]);

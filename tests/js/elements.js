@@ -75,12 +75,15 @@ export class Element {
   get root() { return this.parent ? this.parent.root : this; }
   get isConnected() { return this.root === globalThis.document; }
 
-  * found(selector) {
+  // Adds those below that the selector asks for, in the order of the document, until there are so many.
+  #find(asked, found, most) {
     for (const child of this.#children) {
-      if (!(child instanceof Element)) continue;
-      if (child.matches(selector)) yield child;
-      yield* child.found(selector);
+      if (typeof child === "string") continue;
+      if (child.#is(asked)) found.push(child);
+      if (found.length < most) child.#find(asked, found, most);
+      if (found.length === most) return found;
     }
+    return found;
   }
 
   get textContent() { return this.#children.map((child) => child.textContent ?? child).join(""); }
@@ -131,9 +134,17 @@ export class Element {
 
   // Selectors: tags, #ids, .classes, attributes, :checked and :not(), inside one another, several with commas
 
-  matches(selector) { return read(selector).some((compounds) => this.#isLast(compounds, compounds.length - 1)); }
+  matches(selector) { return this.#is(read(selector)); }
 
-  #isLast(compounds, at) { return compounds[at].every((test) => test(this)) && (at === 0 || this.#isIn(compounds, at - 1)); }
+  #is(asked) {
+    for (const compounds of asked) if (this.#isLast(compounds, compounds.length - 1)) return true;
+    return false;
+  }
+
+  #isLast(compounds, at) {
+    for (const test of compounds[at]) if (!test(this)) return false;
+    return at === 0 || this.#isIn(compounds, at - 1);
+  }
 
   #isIn(compounds, last) {
     for (let at = this.parent; at; at = at.parent) if (at.#isLast(compounds, last)) return true;
@@ -141,8 +152,8 @@ export class Element {
   }
 
   closest(selector) { return this.matches(selector) ? this : this.parent?.closest(selector) ?? null; }
-  querySelectorAll(selector) { return [...this.found(selector)]; }
-  querySelector(selector) { return this.found(selector).next().value ?? null; }
+  querySelectorAll(selector) { return this.#find(read(selector), [], Infinity); }
+  querySelector(selector) { return this.#find(read(selector), [], 1)[0] ?? null; }
   setAttribute(name, value) { this.attributes[name] = value; }
   getAttribute(name) { return this.attributes[name] ?? null; }
   hasAttribute(name) { return this.matches(`[${name}]`); }

@@ -67,6 +67,7 @@ def test_unchanged_text_is_never_embedded_again(project):
     assert changed[tent.pk] != stored[tent.pk]
 
 
+@pytest.mark.slow  # beside the commands of the README, so that one process alone loads the model
 def test_the_packaged_model_gives_unit_vectors_that_mean_something():
     encoder = encoder_for("all-MiniLM-L6-v2", 0)
     vectors = encoder.encode(["a tent for two people", "a shelter for camping", "interest rates for loans"])

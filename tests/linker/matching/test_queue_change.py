@@ -186,7 +186,6 @@ def test_nothing_is_said_of_a_first_match_or_of_a_run_that_did_not_count(bare):
 
 
 def test_tiers_that_are_held_back_between_two_matches_are_no_part_of_the_second(project, site):
-    match(project)
     Tier.objects.filter(project=project, basis="probability", held=False).update(held=True)
     match(project)
     change = change_of(project)
