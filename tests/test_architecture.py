@@ -154,6 +154,7 @@ def _python_files() -> list[Path]:
     return [file for app in ("linker", "ingest", "review", "bench", "tests") for file in (ROOT / app).rglob("*.py")]
 
 
+@cache
 def _is_there(dotted: str) -> bool:
     """Whether a module, and the name in it, can be found; attributes of that name are not followed."""
     at, *rest = dotted.split(".")
