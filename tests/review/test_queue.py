@@ -93,6 +93,13 @@ def test_an_empty_project_asks_for_a_match_run(project, as_editor):
     assert "Run a match" in page
 
 
+def test_the_key_of_the_search_is_told_as_other_keys_are(project, as_editor):
+    """A phone hides them, and could not hide what stands in the field."""
+    page = compact(as_editor.get(PAGE).content.decode())
+    assert 'placeholder="Search" ' in page
+    assert '<kbd aria-hidden="true">/</kbd>' in page
+
+
 def test_a_project_without_pages_asks_for_pages_first(project, as_editor):
     page = as_editor.get(PAGE)
     assert f'href="/p/{project.slug}/import/">Import pages' in page.content.decode()
