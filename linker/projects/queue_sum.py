@@ -182,12 +182,14 @@ def _parts(
 
 
 def _said(name: str, reason: QueueReason, lesson: KindLesson | None) -> str:
-    """Such as: "Links to pages with the role “Hub”: 14 of 15 rejected"."""
+    """Such as: "Links to pages with the role “Hub”: 14 of 15 rejected or reworded"."""
     if lesson is None:  # nothing is decided on it any more
         return name
     some = lesson.decisions - lesson.approved if reason.leaves else lesson.approved
-    said = _("%(kind)s: %(some)s of %(all)s rejected") if reason.leaves else _("%(kind)s: %(some)s of %(all)s approved")
-    return said % {"kind": name, "some": number(some), "all": number(lesson.decisions)}
+    counts = {"kind": name, "some": number(some), "all": number(lesson.decisions)}
+    if reason.leaves:
+        return _("%(kind)s: %(some)s of %(all)s rejected or reworded") % counts
+    return _("%(kind)s: %(some)s of %(all)s approved as they were") % counts
 
 
 def _query(project: Project, run: Run, reason: QueueReason) -> str:

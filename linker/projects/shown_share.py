@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from linker.models import Project
 
-SHARES = (0.80, 0.86, 0.92)  # of the links in the text: many, some, and the surest alone
+SHARES = (0.72, 0.80, 0.86, 0.92)  # of the links in the text: most, many, some, and the surest alone
 BESIDE_LESS = 0.04  # a link beside the text disturbs nobody's reading
 LEAST, MOST = 50, 98  # hundredths: what is likelier to be rejected than approved is not worth a look
 APART = 2  # hundredths between the bounds of two tiers, as the form of the tiers wants it

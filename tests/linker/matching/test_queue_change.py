@@ -139,7 +139,7 @@ def test_the_overview_shows_the_sum_with_ways_to_each_part(bare, client):
     assert found.now + found.since == found.left == 3
     [part] = found.lines[0].parts
     assert (part.links, part.said, found.lines[0].others) == (
-        330, "Links to pages with the role “Hub”: 14 of 15 rejected", 50,
+        330, "Links to pages with the role “Hub”: 14 of 15 rejected or reworded", 50,
     )  # fmt: skip
     client.force_login(make_member(bare, "manager"))
     page = compact(client.get(reverse("project", args=["bare"])).content.decode())

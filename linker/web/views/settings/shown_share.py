@@ -34,6 +34,7 @@ NAMES = dict(
     zip(
         SHARES,
         (
+            gettext_lazy("Many, with weaker ones among them"),
             gettext_lazy("As many as are worth a look"),
             gettext_lazy("Balanced"),
             gettext_lazy("Only the surest"),
