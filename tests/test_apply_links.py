@@ -208,6 +208,15 @@ def test_links_of_the_list_stand_at_the_end_of_the_text_and_the_last_one_takes_t
     assert applied(done, *away) == body
 
 
+def test_the_list_of_a_page_that_marks_no_text_stands_before_its_footer():
+    one = row("Stoves", stands="list", placement="related", anchor_start="")
+    body = "<div><p>Cook outside.</p><footer>By us</footer></div><footer>Imprint</footer>"
+    done = applied(body, one)
+    made = f'</div><ul class="more-links">\n<li>{LINK}Stoves</a></li>\n</ul>\n<footer>Imprint</footer>'
+    assert done == body.replace("</div><footer>Imprint</footer>", made)
+    assert applied(done, {**one, "operation": "remove"}) == body
+
+
 def write_csv(path: Path, rows: list[dict[str, str]]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))

@@ -472,7 +472,8 @@ class Page:
         parts = [one for name in ("article", "main", "body") for one in self.read.elements if one.name == name]
         if not parts:
             raise CannotPlace("the page has no <article>, <main> or <body>")
-        place = parts[0].stop
+        footers = [one for one in self.read.elements if one.name == "footer" and parts[0].name == "body"]
+        place = footers[-1].start if footers else parts[0].stop  # below a footer nobody reads
         self.write([(place, place, f'<ul class="{LIST}">\n{item}\n</ul>\n')])
         return "done"
 
