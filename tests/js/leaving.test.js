@@ -50,6 +50,25 @@ test("after a reload u takes back the newest, and later keys are for its card", 
   assert.equal(server.edges.get(2).rel, "nofollow");
 }));
 
+test("who leaves while a key waits for its card is asked", inWindow({}, async (window, server) => {
+  const isAsked = () => {
+    let asked = false;
+    for (const listener of window.listeners.beforeunload) listener({ preventDefault: () => { asked = true; } });
+    return asked;
+  };
+  await cutOff(window, server);
+  await window.load();
+  window.press("u");
+  assert.equal(isAsked(), false);
+  window.press("a");
+  assert.equal(isAsked(), true);
+  server.faultOf = null;
+  await window.wait(5000);
+  await settle();
+  assert.equal(isAsked(), false);
+  assert.equal(server.states[1], "accepted");
+}));
+
 test("of more than go in one request, the newest comes back at once after a reload", inWindow({ count: 60, perDonor: 60 }, async (window, server) => {
   server.faultOf = () => 500;
   await settle();

@@ -178,5 +178,7 @@ function listenToThePage(desk) {
     if (!event.target.matches("[data-anchor]")) return;
     words.type(event.target.closest("[data-edge]"));
   });
+  // A key that waits for its card is kept nowhere: who leaves now is asked.
+  addEventListener("beforeunload", (event) => { if (held.wait) event.preventDefault(); });
   root.addEventListener("pointerup", () => { if (deck.current) setTimeout(() => words.takeSelection(deck.current.node), 0); });
 }
