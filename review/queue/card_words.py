@@ -74,8 +74,8 @@ HINTS = {
         "choose another."
     ),
     "named": _(
-        "The text has “%(words)s”, but a link on them is less likely to be approved. “Where” shows the place that the "
-        "project’s settings chose; you can choose another."
+        "The text has “%(words)s”, but a link on these words is less likely to be approved. “Where” shows the place "
+        "that the project’s settings chose; you can choose another."
     ),
     "gap": _("Write the sentence with the words of the link in it, now or later, or put the link elsewhere."),
     "copy": _("Write the sentence, or take an anchor that stands in the text."),

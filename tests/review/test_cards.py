@@ -201,7 +201,7 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
         (
             "The text says “wool socks”, the words of 3 other links to this page.",
             "In the list at the end",
-            "The text has “wool socks”, but a link on them is less likely to be approved.",
+            "The text has “wool socks”, but a link on these words is less likely to be approved.",
         ),
     ],
 )
