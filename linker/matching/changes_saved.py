@@ -12,13 +12,13 @@ from django.db import connection
 from linker.errors import UserError
 from linker.matching import follow_up, replacing
 from linker.matching.allocation import allocate_links
-from linker.matching.edges import save_edges
+from linker.matching.edges import stage_edges
 from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links_of, standing_run
 from linker.matching.needs import needs_of
 from linker.matching.prepared import prepared
 from linker.matching.result import StayingLinks
-from linker.matching.stale import lock_for_changes, mark_stale_of
+from linker.matching.stale import lock_for_changes, mark_stale_of, stage_changes
 from linker.matching.suppressions import settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
@@ -78,35 +78,30 @@ def save_changes(
     def write(lock: Callable[[], None]) -> ChangesReport:
         was_open = back = 0
 
-        def lock_standing() -> None:
-            lock()
-            _check_stands(project, standing)
-
-        def lock_written(stored: NDArray[Any]) -> None:
+        def lock_written() -> None:
             nonlocal was_open, back
-            lock_for_changes(project, eligible, stored)
-            was_open, back = _count_open(project), _count_back(project, stored)
+            lock_for_changes(project, saved.stored)
+            was_open, back = _count_open(project), _count_back(project, saved.stored)
 
         progress(1, STEPS, "Choosing anchors and places")
-        saved = save_edges(
-            standing,
-            params,
-            result,
-            allocated,
-            needs,
+        staged = stage_edges(
+            standing, params, result, allocated, needs,
             lambda _done: progress(1, STEPS, "Choosing anchors and places"),
-            lock_standing,
-            lock_written,
-        )
-        progress(2, STEPS, "Marking what is no longer proposed")
-        closed = mark_stale_of(standing, eligible, saved.stored)
-        donors = eligible.ids[eligible.chosen_donor]
+        )  # fmt: skip
+        saved, donors = staged.saved, eligible.ids[eligible.chosen_donor]
+        save_unallocated(standing, allocated, saved.unplaced.pairs, donors)
+        stage_changes(eligible, saved.stored)
+        progress(2, STEPS, "Writing suggestions")
+        lock()
+        _check_stands(project, standing)
+        staged.write(lock_written)
+        closed = mark_stale_of(standing)
+        staged.even_out()
         replacing.save(standing, saved.replaced, donors)
         settle(project)
         keep_apart(project, np.unique(saved.stored["target"]).tolist())
         mark_sensitive(project, project.edges.filter(source__in=donors.tolist()))
         progress(3, STEPS, "Cleaning up")
-        save_unallocated(standing, allocated, saved.unplaced.pairs, donors)
         keep_links_of(standing, np.union1d(donors, closed.donors))
         if result.marks is not None:
             result.marks.keep(standing, changes=report.changes or 0, changed=report.changed_in_all or 0)

@@ -5,9 +5,9 @@ Which columns there are, and which of them a run refreshes, linker.models.edge_c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from django.db import IntegrityError, connection
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 NULL = "\\N"  # as COPY reads it
 PAIR_NAMES, RUN_NAMES = ([column.name for column in columns] for columns in (PAIR_COLUMNS, RUN_COLUMNS))
 _NEW_EDGE_NAMES = [*PAIR_NAMES, *RUN_NAMES]
-_UNDECIDED = sql(UNDECIDED, "linker_candidateedge")
+_UNDECIDED = sql(UNDECIDED, "e")
 _REFRESHED_WHEN = {
     Refresh.ALWAYS: "true",
     Refresh.UNDECIDED: _UNDECIDED,
-    Refresh.UNEDITED: f"{_UNDECIDED} AND NOT linker_candidateedge.edited",
+    Refresh.UNEDITED: f"{_UNDECIDED} AND NOT e.edited",
 }
 
 
@@ -49,6 +49,14 @@ def _copy_form(column: EdgeColumn) -> Callable[[Any], str]:
 
 
 _COPY_FORMS = [(column.name, _copy_form(column)) for column in PAIR_COLUMNS]
+
+
+class KnownEdge(NamedTuple):
+    """What a pair has already: its score and worth, which a run refreshes as long as it `is_open`."""
+
+    score: float
+    worth: float
+    is_open: bool
 
 
 class EdgeWriter:
@@ -71,14 +79,16 @@ class EdgeWriter:
             "sensitive": "",
             "edited": "f",
         }
+        self._references: dict[str, Sequence[int] | NDArray[np.int64]] = {}
         self._tail = "".join(f"\t{self._of_run[name]}" for name in RUN_NAMES) + "\n"
-        self._known: set[tuple[int, int]] = set()
+        self._known: dict[tuple[int, int], KnownEdge] = {}
         self._new_lines: list[str] = []
         self._known_lines: list[str] = []
 
     @contextmanager
     def open(self, references: Mapping[str, Sequence[int] | NDArray[np.int64]]) -> Iterator[BackgroundCopy]:
         """For a transaction in which edges are written that refer to these rows, by table; then `refresh`."""
+        self._references = {table: ids for table, ids in references.items() if table != "linker_page"}
         with connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS new_edges")
             cursor.execute(
@@ -94,12 +104,14 @@ class EdgeWriter:
     def hold_settings(self, tiers: Sequence[Tier]) -> None:
         """Locks the tiers that the edges refer to against deletion, once the project's row is locked. Raises
         IntegrityError where one is gone."""
-        if not lock_referred("linker_tier", [tier.pk for tier in tiers]):
+        self._references["linker_tier"] = [tier.pk for tier in tiers]
+        if not lock_referred("linker_tier", self._references["linker_tier"]):
             raise IntegrityError("a tier of these edges has been deleted")
 
-    def begin(self, rows: NDArray[Any]) -> None:
-        """The next edges come from these rows."""
-        self._known = set() if self.are_first else _pairs_with_edge(np.unique(rows["source"]))
+    def begin(self, rows: NDArray[Any]) -> Mapping[tuple[int, int], KnownEdge]:
+        """The next edges come from these rows. Returns what their donors have already, by source and target."""
+        self._known = {} if self.are_first else _known_edges(np.unique(rows["source"]))
+        return self._known
 
     def add(self, values: dict[str, Any]) -> None:
         """One edge, by column: each of PAIR_COLUMNS."""
@@ -117,40 +129,57 @@ class EdgeWriter:
         background.copy_lines("new_edges", PAIR_NAMES, self._known_lines)
         self._new_lines, self._known_lines = [], []
 
+    def analyze(self) -> None:
+        """Tells the planner what waits, before `refresh`."""
+        if self.refreshed:
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE new_edges (source_id, target_id)")
+
     def refresh(self) -> None:
         """Gives the edges that were there before, which are locked, what this run says of them."""
         if not self.refreshed:
             return
-        with connection.cursor() as cursor:
+        # Keys of pages stay as they are, and all others lead to rows that are locked.
+        with lock_references(self._references), connection.cursor() as cursor:
             # Rejected, and what the rejection ruled out may be suggested again by now.
             cursor.execute(
                 "UPDATE linker_candidateedge e SET (status, reviewed, rejected_for) = ('suggested', false, '') "
                 "FROM new_edges n WHERE n.source_id = e.source_id AND n.target_id = e.target_id "
                 f"AND e.status = 'rejected' AND {freed_sql('e')}"
             )
-            pair_names = ", ".join(PAIR_NAMES)
+            values = {name: f"n.{name}" for name in PAIR_NAMES} | dict.fromkeys(RUN_NAMES, "%s")
+            columns = [column for column in EDGE_COLUMNS if column.refresh in _REFRESHED_WHEN]
             cursor.execute(
-                f"INSERT INTO linker_candidateedge ({', '.join(RUN_NAMES)}, {pair_names}) "
-                f"SELECT {', '.join('%s' for _ in RUN_NAMES)}, {pair_names} FROM new_edges "
-                f"ON CONFLICT (source_id, target_id) DO UPDATE SET {_refreshed_columns(EDGE_COLUMNS)}",
-                [self._of_run[name] for name in RUN_NAMES],
+                f"UPDATE linker_candidateedge e SET {', '.join(_refreshed(column, values) for column in columns)} "
+                "FROM new_edges n WHERE n.source_id = e.source_id AND n.target_id = e.target_id",
+                [self._of_run[column.name] for column in columns if column.name in RUN_NAMES],
             )
+            if cursor.rowcount < self.refreshed:  # some have been deleted since
+                names = ", ".join(values)
+                cursor.execute(
+                    f"INSERT INTO linker_candidateedge ({names}) SELECT {', '.join(values.values())} FROM new_edges n "
+                    "ON CONFLICT DO NOTHING",
+                    [self._of_run[name] for name in RUN_NAMES],
+                )
 
 
-def _refreshed_columns(columns: Iterable[EdgeColumn]) -> str:
-    """SQL: what an edge takes over from one that is to be stored in its place."""
-    return ", ".join(
-        f"{column.name} = CASE WHEN {_REFRESHED_WHEN[column.refresh]} THEN EXCLUDED.{column.name} "
-        f"ELSE linker_candidateedge.{column.name} END"
-        for column in columns
-        if column.refresh in _REFRESHED_WHEN
+def _refreshed(column: EdgeColumn, values: Mapping[str, str]) -> str:
+    """SQL: what the edge `e` takes over from the values of a run, by column."""
+    value = values[column.name]
+    if column.name in RUN_NAMES:
+        value = f"CAST({value} AS {column.form})"
+    condition = _REFRESHED_WHEN[column.refresh]
+    return f"{column.name} = " + (
+        value if condition == "true" else f"CASE WHEN {condition} THEN {value} ELSE e.{column.name} END"
     )
 
 
-def _pairs_with_edge(sources: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """Pairs of these donors that have an edge."""
+def _known_edges(sources: NDArray[np.int64]) -> dict[tuple[int, int], KnownEdge]:
+    """What these donors have already, by source and target."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT source_id, target_id FROM linker_candidateedge WHERE source_id = ANY(%s)", [sources.tolist()]
+            f"SELECT source_id, target_id, score, worth, {sql(UNDECIDED)} FROM linker_candidateedge "
+            "WHERE source_id = ANY(%s)",
+            [sources.tolist()],
         )
-        return set(cursor.fetchall())
+        return {(source, target): KnownEdge(*values) for source, target, *values in cursor}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from django.db import connection
 
 from linker.engine.candidates.registry import names
 from linker.matching.chosen import ChosenPairs, PairFacts, chosen_pairs
-from linker.matching.edge_writer import EdgeWriter
+from linker.matching.edge_writer import EdgeWriter, KnownEdge
 from linker.matching.lessons import TRAITS
 from linker.matching.new_links import LinkMaker, NewLink, Unplaced
 from linker.models import RunBlock
@@ -49,23 +49,52 @@ class SavedEdges:
     replaced: list[Replaced]
 
 
-def save_edges(
+@dataclass(frozen=True)
+class StagedEdges:
+    """Edges of which the new ones are in the table, where nobody sees them yet, and the others wait to be refreshed.
+    `is_whole`: they are of a run over the whole site, and not over what changed."""
+
+    saved: SavedEdges
+    writer: EdgeWriter
+    is_whole: bool
+
+    def write(self, lock_edges: Callable[[], object]) -> None:
+        """Refreshes the edges that were there before, once the project's row is locked (see linker.matching.prepared).
+
+        `lock_edges` takes every edge that this and the rest of the transaction write of those that were there before.
+        """
+        self.writer.hold_settings(self.saved.tiers.tiers)
+        if not self.writer.are_first:
+            lock_edges()
+            self.writer.refresh()
+        stage_uneven_donors(self.writer.run.project, self._donors)
+
+    def even_out(self) -> None:
+        """One value for the edges of a donor, and of an acceptor, whichever run they come from; once those that are no
+        longer proposed are marked."""
+        if not self.writer.are_first:
+            even_out_donor_best(self.writer.run.project)
+            even_out_need(self.writer.run.project, None if self.is_whole else self.saved.stored["target"])
+
+    @property
+    def _donors(self) -> NDArray[np.int64] | None:
+        """Whose best edge may be another now, ids int64 [k]: all, or of what changed those that got edges."""
+        return None if self.is_whole else np.unique(self.saved.stored["source"])
+
+
+def stage_edges(
     run: Run,
     params: MatchParams,
     result: MatchResult,
     allocated: AllocatedLinks,
     needs: Needs,
     progress: Callable[[int], None],
-    lock: Callable[[], None],
-    lock_edges: Callable[[NDArray[Any]], object],
-) -> SavedEdges:
-    """Stores an edge for each allocated link that has a place, in the caller's transaction.
+) -> StagedEdges:
+    """Makes an edge for each allocated link that has a place, in the caller's transaction. Nobody waits for it: what
+    was there before is written by StagedEdges.write.
 
-    Undecided edges are refreshed; decided edges, and anchors that an editor wrote, stay. The database takes
-    the rows of some donors while those of the next are made. New rows are written first, which nobody sees. Then `lock`
-    takes what keeps the project's settings as they were read (see linker.matching.prepared), and `lock_edges`, which is
-    given the rows of FOUND that become edges, takes every edge that this and the rest of the transaction write of those
-    that were there before. Nobody waits until then.
+    Undecided edges are refreshed; decided edges, and anchors that an editor wrote, stay. The database takes the rows of
+    some donors while those of the next are made.
     """
     chosen = chosen_pairs(run.project, allocated, needs)
     links = LinkMaker(run.project, params, chosen, allocated, result.phrases)
@@ -78,7 +107,7 @@ def save_edges(
             background.wait()
             pairs = chosen.rows[chosen.positions[part]]
             links.placer.read(pairs)
-            writer.begin(pairs)
+            before = writer.begin(pairs)
             writer.send(background)
             made: list[dict[str, Any]] = []
             for place, (row, facts) in enumerate(zip(_as_dicts(pairs), chosen.facts(part), strict=True), part.start):
@@ -87,29 +116,20 @@ def save_edges(
                     is_stored[place] = True
                     found[row["found"]] += 1
                     made.append(values.of(row, facts, link))
-            _give_best_of_donors(made)
+            _give_best_of_donors(made, before)
             for edge in made:
                 writer.add(edge)
             progress(part.stop)
         background.wait()
         writer.send(background)
-    stored = chosen.rows[chosen.positions[is_stored]]
-    lock()
-    writer.hold_settings(chosen.tiers.tiers)
-    if not writer.are_first:
-        lock_edges(stored)
-    writer.refresh()
-    if result.staying is None:  # of what changed there is too little to matter to the planner
+    is_whole = result.staying is None
+    if is_whole:  # of what changed there is too little to matter to the planner
         analyze("linker_candidateedge")
-    if not writer.are_first:
-        # Of what changed, no other donor or acceptor has got another edge.
-        only = None if result.staying is None else stored
-        even_out_donor_best(run.project, None if only is None else only["source"])
-        even_out_need(run.project, None if only is None else only["target"])
+    writer.analyze()
     generators: Counter[str] = Counter()
     for bits, count in found.items():
         generators.update(dict.fromkeys(names(bits), count))
-    return SavedEdges(
+    saved = SavedEdges(
         writer.new,
         writer.refreshed,
         links.placements,
@@ -117,9 +137,10 @@ def save_edges(
         chosen.tiers,
         chosen.value[is_stored],
         links.unplaced,
-        stored,
+        chosen.rows[chosen.positions[is_stored]],
         links.replaced,
     )
+    return StagedEdges(saved, writer, is_whole)
 
 
 def _as_dicts(rows: NDArray[Any]) -> Iterator[dict[str, Any]]:
@@ -189,15 +210,17 @@ class _EdgeValues:
         }
 
 
-def _give_best_of_donors(edges: list[dict[str, Any]]) -> None:
+def _give_best_of_donors(edges: list[dict[str, Any]], before: Mapping[tuple[int, int], KnownEdge]) -> None:
     """Tells the links of each donor, all of them in the list, which of them is best: those without a place, and what
-    others lost by their words, are known by now."""
+    others lost by their words, are known by now. `before`: what the donors have already, and keep where it is decided
+    or not found again."""
     score: dict[int, float] = {}
     worth: dict[int, float] = {}
-    for edge in edges:
-        source = edge["source_id"]
-        score[source] = max(score.get(source, edge["score"]), edge["score"])
-        worth[source] = max(worth.get(source, edge["worth"]), edge["worth"])
+    found = {(edge["source_id"], edge["target_id"]): (edge["score"], edge["worth"]) for edge in edges}
+    kept = {pair: (edge.score, edge.worth) for pair, edge in before.items() if not (edge.is_open and pair in found)}
+    for (source, _), (its_score, its_worth) in (found | kept).items():
+        score[source] = max(score.get(source, its_score), its_score)
+        worth[source] = max(worth.get(source, its_worth), its_worth)
     for edge in edges:
         edge["donor_best"], edge["donor_worth"] = score[edge["source_id"]], worth[edge["source_id"]]
 
@@ -218,47 +241,51 @@ def _as_array(found: int) -> str:
     return "{" + ",".join(names(found)) + "}"
 
 
-def even_out_donor_best(project: Project, donors: NDArray[np.int64] | None = None) -> None:
-    """One value a donor, though its edges come from runs over different parts of the site: it groups the queue. Of all
-    donors, or of some, ids int64 [k]."""
+_UNEVEN_DONORS = """
+CREATE TEMP TABLE uneven_donors ON COMMIT DROP AS
+SELECT source_id, max(score) AS score, max(worth) AS worth
+FROM linker_candidateedge
+WHERE project_id = %(project)s AND (%(donors)s::bigint[] IS NULL OR source_id = ANY(%(donors)s::bigint[]))
+GROUP BY source_id
+HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
+    OR min(donor_worth) <> max(worth) OR max(donor_worth) <> max(worth)
+"""
+
+
+def stage_uneven_donors(project: Project, donors: NDArray[np.int64] | None = None) -> None:
+    """Fills the temporary table `uneven_donors` with donors whose edges do not all say what is the best of them, and
+    with what is: of all donors, or of some, ids int64 [k]."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS uneven_donors")
+        cursor.execute(_UNEVEN_DONORS, {"project": project.pk, "donors": None if donors is None else donors.tolist()})
+    analyze("uneven_donors")
+
+
+def even_out_donor_best(project: Project) -> None:
+    """One value for the edges of each of the `uneven_donors`: it groups the queue."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""
-            WITH best AS MATERIALIZED (
-                SELECT source_id, max(score) AS score, max(worth) AS worth
-                FROM linker_candidateedge WHERE project_id = %s {_among("source_id", donors)} GROUP BY source_id
-                HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
-                    OR min(donor_worth) <> max(worth) OR max(donor_worth) <> max(worth)
-            )
-            UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth
-            FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
-                AND (e.donor_best, e.donor_worth) <> (best.score, best.worth)
-            """,
-            [project.pk, *_asked(donors), project.pk],
+            "UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth "
+            "FROM uneven_donors best WHERE e.source_id = best.source_id AND e.project_id = %s "
+            "AND (e.donor_best, e.donor_worth) <> (best.score, best.worth)",
+            [project.pk],
         )
 
 
 def even_out_need(project: Project, acceptors: NDArray[np.int64] | None = None) -> None:
     """One value for the open suggestions of an acceptor, for the same reason. Of all, or of some, ids int64 [k]."""
+    asked = "" if acceptors is None else "AND target_id = ANY(%(acceptors)s)"
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
             WITH most AS MATERIALIZED (
                 SELECT target_id, max(need) AS need FROM linker_candidateedge
-                WHERE project_id = %s {_among("target_id", acceptors)} AND {sql(OPEN)}
+                WHERE project_id = %(project)s {asked} AND {sql(OPEN)}
                 GROUP BY target_id HAVING min(need) <> max(need)
             )
             UPDATE linker_candidateedge e SET need = most.need
-            FROM most WHERE e.target_id = most.target_id AND e.project_id = %s AND {sql(OPEN, "e")}
+            FROM most WHERE e.target_id = most.target_id AND e.project_id = %(project)s AND {sql(OPEN, "e")}
                 AND e.need <> most.need
             """,
-            [project.pk, *_asked(acceptors), project.pk],
+            {"project": project.pk, "acceptors": None if acceptors is None else np.unique(acceptors).tolist()},
         )
-
-
-def _among(column: str, pages: NDArray[np.int64] | None) -> str:
-    return "" if pages is None else f"AND {column} = ANY(%s)"
-
-
-def _asked(pages: NDArray[np.int64] | None) -> list[list[int]]:
-    return [] if pages is None else [np.unique(pages).tolist()]

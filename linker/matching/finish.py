@@ -15,7 +15,7 @@ from linker.engine.ranking.reasons import BY_COSINE, BY_COSINE_IN_CATEGORY
 from linker.matching import follow_up, replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.batches import CANDIDATE, batches_left, expand_candidates, forget_candidates, searched_by
-from linker.matching.edges import save_edges
+from linker.matching.edges import stage_edges
 from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import keep_links, standing_run
 from linker.matching.known_answers import save_known
@@ -26,7 +26,7 @@ from linker.matching.queue_change import note_open, queue_change
 from linker.matching.report import ended_report
 from linker.matching.report_types import MatchReport
 from linker.matching.result import FOUND, MatchResult
-from linker.matching.stale import mark_stale
+from linker.matching.stale import mark_stale, taking_part_in
 from linker.matching.suppressions import settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
@@ -61,7 +61,7 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchR
 def save_match_result(run: Run, result: MatchResult, progress: Progress) -> MatchReport:
     """Allocates links over the whole run, picks anchors and places and stores the edges, all in one transaction.
 
-    The project is locked once anchors and places are known. Returns the run's report.
+    The project is locked once all that is new is written, which takes most of the time. Returns the run's report.
     """
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, STEPS, "Allocating links")
@@ -74,22 +74,25 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         note_open(project)
         learned_before = learned_by(standing_run(project))
         progress(1, STEPS, stage)
-        saved = save_edges(
-            run,
-            params,
-            result,
-            allocated,
-            needs,
-            lambda done: progress(1, STEPS, f"{stage}, {done:,} done"),
-            lock,
-            # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
-            lambda _stored: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}),
+        staged = stage_edges(
+            run, params, result, allocated, needs, lambda done: progress(1, STEPS, f"{stage}, {done:,} done")
         )
+        saved = staged.saved
+        if result.ranking != Ranking.COSINE:
+            save_unallocated(run, allocated, saved.unplaced.pairs)
+        if result.ranker is not None:
+            _save_ranker(run, result.ranker)
+        taking_part = taking_part_in(run, params)
+        progress(2, STEPS, "Writing suggestions")
+        lock()
+        # All of them: what the run does not propose is stale, and donors and acceptors are evened out.
+        staged.write(lambda: lock_edges(project.pk, "e.run_id <> %(run)s", {"run": run.pk}))
         if result.known is not None:
             scores = allocated.eligible["score"][allocated.allocation.chosen]
             save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
         progress(3, STEPS, "Marking what is no longer proposed")
-        stale = mark_stale(run, params)
+        stale = mark_stale(run, taking_part)
+        staged.even_out()
         replacing.save(run, saved.replaced)
         settle(project)
         if project.edges.filter(OPEN).exclude(run=run).exists():
@@ -97,10 +100,6 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         mark_sensitive(project)
         progress(4, STEPS, "Cleaning up")
         forget_candidates(project, run)
-        if result.ranking != Ranking.COSINE:
-            save_unallocated(run, allocated, saved.unplaced.pairs)
-        if result.ranker is not None:
-            _save_ranker(run, result.ranker)
         RunBlock.objects.filter(run=run).delete()
         keep_links(run)
         if result.marks is not None:

@@ -28,12 +28,16 @@ class StaleEdges(NamedTuple):
     other_vectors: int
 
 
+# With what is best of their donor by now (linker.matching.edges.stage_uneven_donors), so that they are written once.
+_STALE_NOW = (
+    "stale = true, donor_best = coalesce(best.score, e.donor_best), donor_worth = coalesce(best.worth, e.donor_worth)"
+)
 # What was proposed before: the run could have proposed it, or no run can any more; or it is an open suggestion of two
 # pages that are one, or one made with other vectors, whose similarities say something else. A link that was live and is
 # gone waits for an editor, whatever the run makes of it.
 _MARK_STALE = f"""
 WITH old AS (
-    SELECT o.id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
+    SELECT o.id, o.source_id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
         OR (s.chosen_donor AND t.chosen_target)
         OR {sql(UNDECIDED, "o")} AND (NOT theirs.receives OR mine.group_id = theirs.group_id) IS TRUE AS gone,
         {sql(UNDECIDED, "o")} AND r.model_id <> %(model)s AS other_set
@@ -45,28 +49,32 @@ WITH old AS (
     AND NOT ({sql(UNDECIDED, "o")} AND o.regressed)
     AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)
 ), marked AS (
-    UPDATE linker_candidateedge e SET stale = true FROM old
+    UPDATE linker_candidateedge e SET {_STALE_NOW}
+    FROM old LEFT JOIN uneven_donors best ON best.source_id = old.source_id
     WHERE e.id = old.id AND (old.gone OR old.other_set) RETURNING old.gone, e.status
 )
 SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), count(*) FILTER (WHERE NOT gone) FROM marked
 """
 
 
-def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
+def taking_part_in(run: Run, params: MatchParams) -> Eligible:
+    """The pages that may take part in a run, as `mark_stale` asks: read anew, since some may have gone meanwhile."""
+    if run.model is None:
+        raise RuntimeError(f"run {run.pk} was not planned")
+    return limited_to_pilot(run, params, eligible_pages(run.project, run.model, params))
+
+
+def mark_stale(run: Run, eligible: Eligible) -> StaleEdges:
     """Marks what the run could have proposed and did not, what can no longer be proposed at all, and open suggestions
     made with another set of vectors.
 
     Other edges between pages that the run's filters left out stay as they are.
     """
-    model = run.model
-    if model is None:
-        raise RuntimeError(f"run {run.pk} was not planned")
     if not run.project.edges.filter(PROPOSED).exclude(run=run).exists():
         return StaleEdges(0, 0)
-    eligible = limited_to_pilot(run, params, eligible_pages(run.project, model, params))
     stage_taking_part(eligible)
     with connection.cursor() as cursor:
-        cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
+        cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": run.model_id, "donors": None})
         return StaleEdges(*cursor.fetchone())
 
 
@@ -93,10 +101,12 @@ WITH looked_at AS (
     JOIN linker_candidateedge e ON e.project_id = %(project)s AND e.source_id = s.page WHERE s.chosen_donor
         AND NOT EXISTS (SELECT FROM found_again f WHERE f.source = e.source_id AND f.target = e.target_id)
 ), old AS (
-    SELECT o.id FROM looked_at JOIN linker_candidateedge o ON o.id = looked_at.id
+    SELECT o.id, o.source_id FROM looked_at JOIN linker_candidateedge o ON o.id = looked_at.id
     WHERE o.project_id = %(project)s AND {sql(PROPOSED, "o")} AND NOT ({sql(UNDECIDED, "o")} AND o.regressed)
 ), marked AS (
-    UPDATE linker_candidateedge e SET stale = true FROM old WHERE e.id = old.id RETURNING e.source_id, e.status
+    UPDATE linker_candidateedge e SET {_STALE_NOW}
+    FROM old LEFT JOIN uneven_donors best ON best.source_id = old.source_id
+    WHERE e.id = old.id RETURNING e.source_id, e.status
 )
 SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), coalesce(array_agg(DISTINCT source_id ORDER BY source_id), '{{}}')
 FROM marked
@@ -121,18 +131,16 @@ _MAY_CHANGE = f"""e.id IN (
 )"""
 
 
-def lock_for_changes(project: Project, eligible: Eligible, stored: NDArray[Any]) -> None:
+def lock_for_changes(project: Project, stored: NDArray[Any]) -> None:
     """Locks every edge that a run over what changed may write, which stores the rows `stored`, with a `source` and a
-    `target`."""
-    stage_taking_part(eligible)
+    `target`; after `stage_changes`."""
     pages = {"sources": np.unique(stored["source"]).tolist(), "targets": np.unique(stored["target"]).tolist()}
     lock_edges(project.pk, _MAY_CHANGE, pages)
 
 
-def mark_stale_of(run: Run, eligible: Eligible, found: NDArray[Any]) -> ClosedEdges:
-    """Marks what the chosen donors of `eligible` no longer propose, since it is not among the rows `found`, which have
-    a `source` and a `target`; and what no run can propose any more, whoever its donor is. Other edges stay as they
-    are."""
+def stage_changes(eligible: Eligible, found: NDArray[Any]) -> None:
+    """For a run over what changed: stages the pages that may take part, and the rows `found`, which have a `source` and
+    a `target`."""
     stage_taking_part(eligible)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS found_again")
@@ -141,6 +149,12 @@ def mark_stale_of(run: Run, eligible: Eligible, found: NDArray[Any]) -> ClosedEd
         )
         copy_in("found_again", [(side, ">i8", found[side]) for side in ("source", "target")])
         cursor.execute("ANALYZE found_again")
+
+
+def mark_stale_of(run: Run) -> ClosedEdges:
+    """Marks what the chosen donors no longer propose, since it is not among what was found; and what no run can propose
+    any more, whoever its donor is. Other edges stay as they are. After `stage_changes`."""
+    with connection.cursor() as cursor:
         cursor.execute(_MARK_STALE_OF, {"project": run.project_id})
         undecided, donors = cursor.fetchone()
     return ClosedEdges(undecided, np.array(donors, dtype=np.int64))

@@ -19,7 +19,7 @@ from linker.engine.params import MatchParams
 from linker.engine.worth import BASE, OF_AUTHORITY, OF_NEED
 from linker.errors import UserError
 from linker.matching import follow_up, replacing
-from linker.matching.edges import even_out_donor_best, even_out_need
+from linker.matching.edges import even_out_donor_best, even_out_need, stage_uneven_donors
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.follow_up import Piece
 from linker.matching.kept_runs import kept_runs, standing_run
@@ -160,6 +160,7 @@ def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandRep
         _write(kept, project)
         replacing.end_closed(project)
         progress(2, STEPS, "Reading tiers")
+        stage_uneven_donors(project)
         even_out_donor_best(project)
         even_out_need(project)
         mark_sensitive(project)

@@ -72,14 +72,17 @@ def test_a_match_that_ends_and_a_group_that_is_accepted(project, editor, matched
 
 
 @pytest.mark.nightly
-def test_nobody_waits_while_a_match_chooses_words_and_places(project, editor, matched, monkeypatch):
+@pytest.mark.parametrize("at", ["_give_best_of_donors", "analyze"])
+def test_nobody_waits_while_a_match_chooses_words_and_places_and_writes_what_is_new(
+    project, editor, matched, monkeypatch, at
+):
     [decision] = _accept(project, editor, matched[0])().decided
     run = _start(project)
     met = meet(
         monkeypatch,
         lambda: run_match(run),
-        (edges, "_give_best_of_donors"),  # after words and places, which take minutes on a large site
-        lambda: undo(project, editor, decision),
+        (edges, at),  # after words and places, and after the new rows, which take minutes on a large site
+        lambda: (_accept(project, editor, matched[1])(), undo(project, editor, decision)),
     )
     _both_went_well(met)
     assert not met.waited

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from django.db import transaction
 
-from linker.matching.edge_writer import EdgeWriter
+from linker.matching import edges
+from linker.matching.edge_writer import EdgeWriter, KnownEdge
 from linker.models import CandidateEdge, Run, RunKind
 from linker.models.edge_columns import EDGE_COLUMNS, Refresh
 from tests.factories import make_category, make_edge
@@ -108,3 +109,30 @@ def test_a_pair_without_an_edge_gets_one_and_a_value_for_every_column_is_asked_f
     del values["lacks"]
     with pytest.raises(KeyError, match="lacks"):
         writer.add(values)
+
+
+@pytest.mark.django_db
+def test_an_edge_that_was_deleted_while_it_waited_is_there_again(project):
+    edge = make_edge(project)
+    run = Run.objects.create(project=project, kind=RunKind.MATCH)
+    writer, values = EdgeWriter(run, "formula"), values_of(edge, project)
+    with transaction.atomic():
+        with writer.open({}) as background:
+            writer.begin(np.array([(edge.source_id,)], dtype=[("source", "i8")]))
+            writer.add(values)
+            writer.send(background)
+        edge.delete()
+        writer.refresh()
+    assert CandidateEdge.objects.get().anchor == "new words"
+
+
+def test_the_best_of_a_donor_is_found_among_what_it_gets_and_what_it_keeps():
+    """So that the edges of a run are not written again to say what was best before."""
+    made = [{"source_id": donor, "target_id": 9, "score": 0.5, "worth": 0.25} for donor in (1, 2, 3)]
+    before = {
+        (1, 8): KnownEdge(0.9, 0.1, is_open=True),  # not found again
+        (2, 9): KnownEdge(0.9, 0.8, is_open=True),  # refreshed
+        (3, 9): KnownEdge(0.7, 0.6, is_open=False),  # decided, and left as it was
+    }
+    edges._give_best_of_donors(made, before)
+    assert [(edge["donor_best"], edge["donor_worth"]) for edge in made] == [(0.9, 0.25), (0.5, 0.25), (0.7, 0.6)]
