@@ -1,7 +1,7 @@
 """What the decisions of a project's editors teach a match run, by kind of link.
 
-Here are the decisions with what kind each is of, and what a run has learned from them, as its report keeps it; how it
-is learned says linker.engine.ranking.calibration."""
+Here are the decisions with what kind each is of, and what a run has learned from them, as its report keeps it;
+linker.engine.ranking.calibration does the learning."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Traits of words in a text by which editors tell links apart beside all that a model knows: one editor rejects names
-in small letters, another whatever says less than half of a title. What a project's decisions teach of them says
-linker.engine.ranking.calibration."""
+"""Traits of words in a text that editors differ about: one rejects names in small letters, another whatever says less
+than half of a title. linker.engine.ranking.calibration learns from a project's decisions by them."""
 
 from __future__ import annotations
 
