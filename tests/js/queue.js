@@ -13,10 +13,22 @@ const SAYINGS = {
   accept: "Accepted", anyway: "Accepted", edit: "Accepted with an edit", reject: "Rejected", aside: "Later", ask: "Opinion asked", undone: "Undone: {name}",
   offline: "{count} not saved: no connection", busy: "{count} not saved yet", "signed out": "{count} not saved: signed out", "look.one": "1 needs another look", saved: "All saved", "back.one": "1 came back",
   "look.many": "{count} need another look", saving: "Saving {count}…", "left.many": "{count} were never saved", "not-saved": "Not saved: {message}",
-  "back.many": "{count} came back", "not-accepted": "Not accepted: {warnings}", another: "{count} not saved: somebody else", removed: "{count} not saved: no member", "not-saved-yet": "Not saved. {message}", "looking.one": "{names} is looking",
+  "back.many": "{count} came back", gone: "It is gone.", "not-accepted": "Not accepted: {warnings}", another: "{count} not saved: somebody else", removed: "{count} not saved: no member", "not-saved-yet": "Not saved. {message}", "looking.one": "{names} is looking",
 };
 const NEVER = new Promise(() => {});
 let windows = 0;
+
+// The entries of a tab, which outlive the page.
+export class Entries {
+  constructor() { Object.assign(this, { states: [null], at: 0, refuses: false }); }
+  get state() { return this.states[this.at]; }
+  get length() { return this.states.length; }
+  replaceState(state) { this.states[this.at] = state; }
+  pushState(state) {
+    if (this.refuses) throw new Error("more than 100 times in 30 seconds");
+    this.states.splice(this.at += 1, Infinity, state);
+  }
+}
 
 export const suggestions = (count, perDonor = 2) => Array.from({ length: count }, (_, at) => (
   { edge: at + 1, source: Math.floor(at / perDonor) + 1, anchor: "warm boots", target: `Target ${at}` }
@@ -38,14 +50,15 @@ export class Window {
     return window;
   }
 
-  constructor(server, { kept = new Kept(), tab = new Kept(), old = [], owner = "7:1", early = [], mayDecide = true, canComment = false } = {}) {
+  constructor(server, { kept = new Kept(), tab = new Kept(), entries = new Entries(), old = [], owner = "7:1", early = [], mayDecide = true, canComment = false } = {}) {
     Object.assign(server, { mayDecide, canComment });
-    Object.assign(this, { server, kept, tab, old, owner, early, mayDecide });
+    Object.assign(this, { server, kept, tab, entries, old, owner, early, mayDecide });
   }
 
   // Loads the page, or loads it again: what the storage holds outlives that, and nothing else does.
   async load({ at = null, open = null } = {}) {
     if (this.listeners) this.leave();
+    if (at) this.entries.pushState(null); // another address
     mock.timers.reset();
     mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: (this.now = (this.now ?? 1_000_000) + 1000) });
     const number = windows += 1;
@@ -55,7 +68,7 @@ export class Window {
     const [first = null, ...rest] = [...this.server.edges.keys()].filter((edge) => edge === at || isOpen(edge)).sort((one, other) => (other === at) - (one === at));
     this.#make(first, rest.slice(0, 8));
     const globals = {
-      window: globalThis, document: this.document, localStorage: this.kept, sessionStorage: this.tab, FormData: FieldsOf, CSS: { escape: (text) => text },
+      window: globalThis, document: this.document, localStorage: this.kept, sessionStorage: this.tab, history: this.entries, FormData: FieldsOf, CSS: { escape: (text) => text },
       location: { href: "/queue/", search: at ? `?at=${at}` : "" }, scrollY: 0, requestIdleCallback: (act) => act(), earlyKeys: this.early, keepKey: () => {},
       htmx: { process() {}, ajax: (...asked) => { this.asked = asked; } }, MutationObserver: class { observe() {} }, Event: class { constructor(type) { this.type = type; } },
       performance: { now: () => Date.now(), timeOrigin: Date.now() }, addEventListener: (type, listener) => { (this.listeners[type] ??= []).push(listener); },
@@ -118,6 +131,12 @@ export class Window {
   leave() {
     for (const listener of this.listeners.pagehide ?? []) listener();
     this.number = 0;
+  }
+
+  // The browser's Back, or Forward with 1.
+  back(step = -1) {
+    this.entries.at += step;
+    for (const listener of this.listeners.popstate ?? []) listener({ state: this.entries.state });
   }
 
   // Keys as one string, or a list where they have names.

@@ -14,7 +14,7 @@ from linker.models import CandidateEdge
 from review.queue.chips import chips
 from review.queue.filters import Order, QueueFilter
 from review.queue.page_text import MAX_PARAGRAPHS, page_text
-from tests.factories import make_category, make_edge, make_link, make_page
+from tests.factories import make_category, make_edge, make_link, make_page, make_project
 from tests.review.queue_requests import BODY, DECK, EVIL, PAGE, decision, excerpts, results, send, text
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +84,15 @@ def test_what_a_card_shows_on_request_is_the_projects_alone(edge, outsider, view
     assert client_for(viewer).get(f"{PAGE}{edge.pk}/words/?anchor=a").status_code == 403
     elsewhere = client_for(outsider).get(f"{PAGE}page/{edge.target_id}/".replace("shop", "elsewhere"))
     assert elsewhere.status_code == 404
+
+
+def test_a_card_that_the_browser_asks_for_by_its_number_is_the_projects_alone(edge, outsider, viewer, client_for):
+    address, other = f"{PAGE}{edge.pk}/", make_edge(make_project("other"))
+    accept = {"accept": "application/json"}
+    [card] = client_for(viewer).get(address, headers=accept).json()["cards"]
+    assert (card["edge"], "data-accept" in card["card"]) == (edge.pk, False)
+    assert client_for(outsider).get(address, headers=accept).status_code == 404
+    assert client_for(viewer).get(f"{PAGE}{other.pk}/", headers=accept).status_code == 404
 
 
 def test_words_are_checked_before_they_are_sent(edge, as_editor):

@@ -15,6 +15,7 @@ import * as reach from "./reach.js";
 import { Recent } from "./recent.js";
 import { Refused } from "./refused.js";
 import { addScreen } from "./screen.js";
+import { addSeen } from "./seen.js";
 import { saying } from "../sayings.js";
 import { addUndoing } from "./undoing.js";
 import { addUnsaved } from "./unsaved.js";
@@ -58,7 +59,7 @@ function deskOf(root) {
     onCounts: (counts) => desk.onCounts(counts), onState: (state) => desk.paintState(state),
   });
   desk.refused = desk.outbox ? new Refused({ owner: root.dataset.owner, tab: desk.outbox.tab }) : null;
-  for (const add of [addScreen, addMoving, addDeciding, addUndoing, addLooking, addAnswers, addUnsaved]) add(desk);
+  for (const add of [addScreen, addSeen, addMoving, addDeciding, addUndoing, addLooking, addAnswers, addUnsaved]) add(desk);
   return desk;
 }
 
@@ -71,13 +72,10 @@ function addMoving(desk) {
     location.href = root.dataset.edgeUrl.replace("/0/", `/${edge}/`);
   }
 
-  // A card that is closed was shown to be read, and is not kept.
   function move(step) {
     const left = deck.current;
-    const isRead = left && root.dataset.deck && left.node.dataset.state !== "suggested";
-    if (!deck.move(step) && !isRead) return;
-    if (isRead) deck.remove(left);
-    if (isRead) desk.settle(left.edge);
+    const hasMoved = deck.move(step);
+    if (!desk.forgetRead(left) && !hasMoved) return;
     desk.paint();
     deck.current?.node.focus({ preventScroll: true });
   }
@@ -136,6 +134,7 @@ function begin(desk) {
     desk.paintState(outbox.size ? "saving" : "saved");
     outbox.flush();
   }
+  desk.beginSeen();
   deck.fill();
 }
 
@@ -143,6 +142,11 @@ function listenToThePage(desk) {
   const { root, deck, held } = desk;
   root.addEventListener("submit", (event) => {
     const form = event.target;
+    const line = form.matches("[data-undo-card]") && desk.recent.savedOf(deck.current?.edge);
+    if (line) {
+      event.preventDefault();
+      return held.add(() => desk.undoOf(line));
+    }
     if (!form.matches("[data-accept], [data-reject-form], [data-later], [data-undo]")) return;
     event.preventDefault();
     if (form.matches("[data-later]")) desk.later(form);

@@ -62,6 +62,11 @@ export class Recent {
     return newest && NOT_SAVED.includes(newest.dataset.result) ? Number(newest.dataset.edgeId) : null;
   }
 
+  // What was done last to a card and is in force.
+  savedOf(edge) {
+    return [...(this.list?.children ?? [])].find(({ dataset }) => Number(dataset.edgeId) === edge && !NOT_SAVED.includes(dataset.result));
+  }
+
   // A decision that came with the page and is listed under its key as well.
   removeOld(decision) {
     if (decision) this.list?.querySelector(`[data-old][data-decision="${decision}"]`)?.remove();

@@ -48,6 +48,7 @@ export function addScreen(desk) {
       place.replaceChildren(...document.importNode(root.querySelector("template[data-end]").content, true).children);
       donorPlace.replaceChildren();
       delete donorPlace.dataset.ofGroup;
+      desk.noteShown(0);
       paintMenu();
       paintLook();
     }
@@ -88,6 +89,7 @@ export function addScreen(desk) {
   function turnTo(item) {
     desk.lookedAway(desk.shownEdge);
     desk.shownEdge = item.edge;
+    desk.noteShown(item.edge);
     const text = find("[data-page-text-place]");
     if (text.dataset.showing) {
       Object.assign(text, { hidden: true }).replaceChildren();

@@ -94,7 +94,7 @@ export function addUndoing(desk) {
   async function fetchCard() {
     const asked = desk.waiting;
     while (desk.waiting === asked) {
-      const response = await ask(root.dataset.edgeUrl.replace("/0/", `/${asked.edge}/`), { headers: { Accept: "application/json" } }).catch(() => null);
+      const response = await ask(`${root.dataset.edgeUrl.replace("/0/", `/${asked.edge}/`)}?${root.dataset.query}`, { headers: { Accept: "application/json" } }).catch(() => null);
       const isThere = response?.ok && !response.redirected;
       const found = isThere ? (await response.json()).cards : [];
       if (desk.waiting === asked && (isThere || response?.status === 404)) return asked.onCard(found.map(itemOf));

@@ -1,0 +1,75 @@
+// The cards that were open, each an entry of the browser's history: Back and Forward show a card as it stands now, and
+// take nothing back.
+
+import { newKey } from "./outbox.js";
+import { saying } from "../sayings.js";
+
+const DECIDES = ["decide", "aside", "back", "ask"]; // operations after which the server's card is another
+
+export function addSeen(desk) {
+  const { root, look, deck, held, outbox } = desk;
+  let isLed = false; // by the browser, which has the entry already
+
+  function note(card, into = "pushState") {
+    if (isLed || !root.dataset.deck || history.state?.card === card) return;
+    try {
+      history[into]({ card }, "");
+    } catch {
+      // Some browsers take no more than a hundred in half a minute: Back passes over this card.
+    }
+  }
+
+  function led(act) {
+    isLed = true;
+    act();
+    isLed = false;
+  }
+
+  // A card that is closed was shown to be read, and is not kept.
+  function forgetRead(item) {
+    if (!item || !root.dataset.deck || item.node.dataset.state === "suggested") return false;
+    deck.remove(item);
+    desk.settle(item.edge);
+    return true;
+  }
+
+  // The page was loaded: anew, or again, which keeps its entry. A key that was pressed before this script had come was
+  // meant for the card that the page came with.
+  function begin() {
+    const card = history.state?.card;
+    if (card && card !== deck.current?.edge && !look.has(card) && !window.earlyKeys.length) held.add(() => seeAgain(card));
+    else if (deck.current) note(deck.current.edge, "replaceState");
+  }
+
+  // 0 is the end of the list.
+  function seeAgain(card) {
+    const left = deck.current;
+    if (left?.edge === card) return;
+    if (look.has(card)) return led(() => desk.lookAgain(card));
+    if (!card || deck.open(card)) {
+      forgetRead(left);
+      led(() => desk.paint());
+      return deck.current?.node.focus({ preventScroll: true });
+    }
+    const unsaved = (outbox ? outbox.operations : []).filter(({ edge, kind }) => edge === card && DECIDES.includes(kind)).at(-1);
+    desk.waitFor(card, unsaved?.key ?? newKey(), (items) => arrived(card, items));
+    if (!unsaved) desk.fetchCard();
+  }
+
+  function arrived(card, [item]) {
+    desk.stopWaiting();
+    if (look.has(card)) led(() => desk.lookAgain(card));
+    else if (!item) desk.say(saying("gone"), true);
+    else {
+      const left = deck.current;
+      deck.insert(item);
+      forgetRead(left);
+      led(() => desk.paint());
+      item.node.focus({ preventScroll: true });
+    }
+    held.pump();
+  }
+
+  if (root.dataset.deck) addEventListener("popstate", ({ state }) => { if (state && "card" in state) held.add(() => seeAgain(state.card)); });
+  Object.assign(desk, { noteShown: note, forgetRead, beginSeen: begin });
+}
