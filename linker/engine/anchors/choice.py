@@ -10,7 +10,7 @@ import numpy as np
 
 from linker.engine.anchors.boundaries import no_boundaries
 from linker.engine.anchors.context import in_context
-from linker.engine.anchors.cuts import cut_out
+from linker.engine.anchors.cuts import half_sentence
 from linker.engine.anchors.doubts import (
     NAME_GOES_ON,
     NEVER_LINKED,
@@ -24,8 +24,9 @@ from linker.engine.anchors.doubts import (
 )
 from linker.engine.anchors.edges import without_edges
 from linker.engine.anchors.features import SPAN_FEATURES, word_table
-from linker.engine.anchors.occurrences import at_best_place
-from linker.engine.anchors.ownership import borrowed, holds_owned, names_another, names_others, owned, ownership_shift
+from linker.engine.anchors.longer_names import LEAVES_OUT, leave_out
+from linker.engine.anchors.occurrences import best_places, fitting_places
+from linker.engine.anchors.ownership import borrowed, holds_owned, names_others, owned, ownership_shift
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
 from linker.engine.anchors.title_words import PART_OF_TITLE, parts_of_titles
@@ -98,7 +99,9 @@ def anchor_choices(
         every = every.take(np.flatnonzero(~borrowed(every.features)))
         quick = ranker.score(every.features, QUICK) if ranker else approval.linked_elsewhere(every.features)
         found = every.take(_best(every.pair, quick, every.first, 2 * most))
-        found = found.take(np.flatnonzero(~_unfit(finder, texts, target[pair[found.pair]], found)))
+        unfit = names_others(finder, texts, target[pair[found.pair]], found) | half_sentence(finder, texts, found)
+        found = found.take(np.flatnonzero(~unfit))
+        found, places = fitting_places(finder, texts, target[pair[found.pair]], found)
         own = ranker.score(found.features) if ranker else approval.linked_elsewhere(found.features)
         context = in_context(finder, texts, target[pair], found)
         table = word_table(found.features, context, own)
@@ -113,7 +116,8 @@ def anchor_choices(
         is_cut = name_goes_on(table, evidence.index.site, source[pair[found.pair]])
         likely += np.where(is_cut, NAME_GOES_ON, 0.0)
         likely += np.where(never_linked(table, len(evidence.index.site)), NEVER_LINKED, 0.0)
-        where = at_best_place(finder, texts, found)
+        likely += np.where(leave_out(finder, texts, target[pair[found.pair]], found), LEAVES_OUT, 0.0)
+        where = best_places(finder, texts, places)
         wordings = _Wordings(evidence.index.site, texts, found, where, likely, word_traits(table))
         for place in _best(found.pair, likely, found.first, 2 * most).tolist():
             mine = choices[pair[found.pair[place]]]
@@ -123,14 +127,6 @@ def anchor_choices(
             if not generic(choice.text, wordings.language(place)) and not points(choice.text, wordings.language(place)):
                 mine.append(choice)
     return choices
-
-
-def _unfit(
-    finder: SpanFinder, texts: TokenizedTexts, target: NDArray[np.int64], found: CandidateSpans
-) -> NDArray[np.bool_]:
-    """Whether spans name another page than their target, int64 [m], or are cut out of something longer; bool [m]."""
-    another = names_another(finder, texts, target, found.first, found.last)
-    return another | names_others(finder, texts, target, found) | cut_out(finder, texts, target, found)
 
 
 def span_finder(evidence: TextEvidence, ranker: AnchorRanker | None) -> SpanFinder:

@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.engine.anchors.boundaries import inside_links
+from linker.engine.anchors.cuts import cut_out
+from linker.engine.anchors.longer_names import WholeNames
+from linker.engine.anchors.ownership import names_another
+from linker.engine.anchors.spans import CandidateSpans
+from linker.engine.anchors.title_words import name_goes_on
 from linker.engine.arrays.ranges import expand_ranges, ranks_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.boundaries import BoundaryModel
-    from linker.engine.anchors.spans import CandidateSpans, SpanFinder
+    from linker.engine.anchors.spans import SpanFinder
     from linker.engine.anchors.tokenized import TokenizedTexts
 
 MOST = 12  # places of the same words that are looked at
@@ -39,19 +44,41 @@ class Spots:
     first: NDArray[np.int64]
     last: NDArray[np.int64]
 
+    def take(self, keep: NDArray[np.bool_]) -> Spots:
+        """The places where `keep`, bool [k], is true."""
+        return Spots(self.of[keep], self.first[keep], self.last[keep])
 
-def at_best_place(
-    finder: SpanFinder, texts: TokenizedTexts, found: CandidateSpans
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First token, and the one after the last, of the place where an editor would likeliest link the words of each
-    span, int64 [m] both; ties to the earlier place."""
+
+def fitting_places(
+    finder: SpanFinder, texts: TokenizedTexts, target: NDArray[np.int64], found: CandidateSpans
+) -> tuple[CandidateSpans, Spots]:
+    """The spans whose words could become a link to their target, int64 [m], at one place or another, and these places.
+
+    A span stays where it is if its words fit there, or is moved to the first place where they do. They do not where
+    they are cut out of something longer or name another page (`linker.engine.anchors.cuts`, `longer_names`,
+    `ownership`), nor, at any other place than their own, where a name goes on behind them.
+    """
     spots = same_words(texts, found, *finder.positions.within(texts, finder.evidence.index))
+    of, first, last = spots.of, spots.first, spots.last
+    there = CandidateSpans(found.pair[of], first, last, found.features[of])
+    own = first == found.first[of]
+    fits = ~cut_out(finder, texts, target[of], there) & ~names_another(finder, texts, target[of], first, last)
+    fits &= ~WholeNames(finder, texts).hold(target[of], first, last) & (own | ~name_goes_on(texts, there))
+    spots, own = spots.take(fits), own[fits]
+    keep, place = np.unique(spots.of, return_inverse=True)
+    best = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]])[: len(place)])
+    best[place[own]] = np.flatnonzero(own)
+    moved = CandidateSpans(found.pair[keep], spots.first[best], spots.last[best], found.features[keep])
+    return moved, Spots(place, spots.first, spots.last)
+
+
+def best_places(finder: SpanFinder, texts: TokenizedTexts, spots: Spots) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First token, and the one after the last, of the place where an editor would likeliest link the words of each of m
+    spans, int64 [m] both; ties to the earlier place. Each span has a place."""
     score = describe(finder.boundaries, texts, spots) @ WEIGHTS
     order = np.lexsort((spots.first, -np.round(score, 5), spots.of))
     best = order[ranks_within(spots.of[order]) < 1]
-    first, last = found.first.copy(), found.last.copy()
-    first[spots.of[best]], last[spots.of[best]] = spots.first[best], spots.last[best]
-    return first, last
+    return spots.first[best], spots.last[best]
 
 
 def same_words(

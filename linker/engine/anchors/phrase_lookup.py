@@ -59,6 +59,10 @@ class PhraseLookup:
         means &= known
         return FoundPhrases(known, phrase, means, np.where(means, phrase_target, 0))
 
+    def mean(self, phrase: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each phrase means its target, int64 [m] both; bool [m]."""
+        return _look_up(self._key, self._row, phrase * self._pages + target)[0]
+
 
 def _look_up(
     keys: NDArray[np.generic], values: NDArray[np.int64], wanted: NDArray[np.generic]

@@ -32,15 +32,26 @@ MANY = 40  # titles with one word; which of them have others too is no longer co
 ENOUGH = 0.35  # of a title's weight
 PART_OF_TITLE = 2.0  # log-odds
 COMMON, FEW = 0.05, 10  # share of the texts, or texts, that hold both of two words: a subject, and no page
+KEPT = 20_000  # pages whose titles are kept as words
+PARTING = ":|–—,;()[]/"  # marks between what are no words of one name
 NEAR = 3  # tokens beyond a span that may go on with the title
 
 
 class Title(NamedTuple):
-    """A title or H1 as stems: its words in order, function words left out, and those of all its words that count it
-    among others, as "second", "two" and "2.0" do."""
+    """A title or H1 as stems: its words in order, function words left out; those of all its words that count it among
+    others, as "second", "two" and "2.0" do; and the places of words behind a mark that parts a title."""
 
     words: list[int]
     counted: set[int]
+    parted: set[int]
+
+    def has_in_a_row(self, words: list[int]) -> bool:
+        """Whether words stand in it one after the other, with no mark between them."""
+        size = len(words)
+        return any(
+            self.words[first : first + size] == words and self.parted.isdisjoint(range(first + 1, first + size))
+            for first in range(len(self.words) - size + 1)
+        )
 
 
 class TitleWords:
@@ -49,6 +60,7 @@ class TitleWords:
     def __init__(self, index: TextIndex, reader: SpanReader) -> None:
         self._index, self._size = index, index.title.shape[1]
         self._is_content, self._numbers = reader.is_word & ~reader.is_stop, reader.numbers
+        self._parts = set(index.vocabulary.numbers(PARTING).tolist())
         self._titles: dict[int, list[Title]] = {}
         title = index.title
         self._key = np.repeat(np.arange(title.shape[0], dtype=np.int64), np.diff(title.indptr)) * self._size
@@ -79,6 +91,8 @@ class TitleWords:
     def of(self, page: int) -> list[Title]:
         """The title and the H1 of a page, once where they are the same."""
         if page not in self._titles:
+            if len(self._titles) >= KEPT:
+                self._titles.clear()
             site, template = self._index.site, self._index.template
             names = [template.strip(text) for text in dict.fromkeys((site.titles[page], site.h1s[page])) if text]
             language = site.languages[page]
@@ -91,8 +105,13 @@ class TitleWords:
         return self._titles[page]
 
     def _title(self, stems: list[int], counting: set[int]) -> Title:
-        counted = {one for one in stems if one in counting or self._numbers[one] == A_NUMBER}
-        return Title([one for one in stems if self._is_content[one]], counted)
+        title = Title([], {one for one in stems if one in counting or self._numbers[one] == A_NUMBER}, set())
+        for one in stems:
+            if self._is_content[one]:
+                title.words.append(one)
+            elif one in self._parts:
+                title.parted.add(len(title.words))
+        return title
 
 
 @cache
@@ -125,7 +144,7 @@ def parts_of_titles(
     asked = (words > 2) | (words == 2) & ~is_common
     asked &= (_column(found, "title_part") > 0.999) & (_column(found, "title_share") >= ENOUGH)
     asked &= texts.is_content[found.first] & texts.is_content[found.last - 1] & ~texts.is_number[found.first]
-    asked &= ~_has_marks(texts, found) & ~_name_goes_on(texts, found) & ~_is_name(finder, texts, found)
+    asked &= ~_has_marks(texts, found) & ~name_goes_on(texts, found) & ~_is_name(finder, texts, found)
     key = key[asked[key // size]]
     titles = finder.titles.count(key // size, key % size, count)
     part = np.zeros(count, dtype=bool)
@@ -165,7 +184,7 @@ def _has_marks(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_
     return np.asarray(apart[found.last] != apart[found.first])
 
 
-def _name_goes_on(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_]:
+def name_goes_on(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_]:
     """Whether a capitalised word follows spans that end with one, bool [m]: "Mill Dam" of "Mill Dam Treaty"."""
     after = np.minimum(found.last, len(texts.words) - 1)
     inside = found.last < texts.clause_last[found.last - 1]

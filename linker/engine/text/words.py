@@ -194,6 +194,16 @@ TRAILING_WORDS: dict[str, str] = {
     "nl": "verschenen uitgebracht beschikbaar aangekondigd is zijn nu",
     "pt": "publicado publicada disponível anunciado anunciada está é",
 }
+# Verbs that make a sentence of the words around them, as nouns and adjectives never look.
+FINITE_VERBS: dict[str, str] = {
+    "en": "is are was were isn aren wasn weren does did don doesn didn has had hasn hadn cannot could would should",
+    "de": "ist sind wird wurde wurden hat hatte hatten kann konnte muss musste soll sollte darf durfte",
+    "fr": "sont était étaient sera seront ont avait avaient peut peuvent doit doivent",
+    "es": "es eran fueron están han había puede pueden debe deben",
+    "it": "sono erano furono hanno aveva possono deve devono",
+    "nl": "is werd wordt heeft moet zal",
+    "pt": "eram foram estão têm tinha pode podem deve devem",
+}
 AND: dict[str, str] = {"en": "and", "de": "und", "fr": "et", "es": "y", "it": "e", "nl": "en", "pt": "e"}
 # From two on.
 NUMBER_WORDS: dict[str, str] = {

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from linker.engine.anchors.choice import span_finder
-from linker.engine.anchors.cuts import cut_out
+from linker.engine.anchors.cuts import cut_out, half_sentence
+from linker.engine.anchors.features import SPAN_FEATURES
 from linker.engine.anchors.spans import CandidateSpans, text_blocks
 from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
 from linker.engine.text.fold import fold
-from tests.engine.anchors.test_ownership import OTHERS, evidence_of, offered
+from tests.engine.anchors.test_ownership import OTHERS, evidence_of, offered, table
 
 
 def is_cut(body: str, words: str, title: str = "Page", language: str = "en") -> bool:
@@ -112,3 +113,37 @@ def test_words_are_offered_without_the_quotation_marks_around_them(said: str) ->
     found = offered(evidence, 0, 7)
     assert "Mill agreements" in found
     assert not any(words[0] in '“‘"' for words in found)
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "language"),
+    [
+        ("Strong acids are corrosive to us all.", "acids are corrosive", "en"),
+        ("The wheel does not turn.", "wheel does not", "en"),
+        ("Das Rad wurde gebaut.", "Rad wurde gebaut", "de"),
+        ("Les roues sont en bois.", "roues sont en bois", "fr"),
+    ],
+)
+def test_half_a_sentence_is_no_link_unless_a_name_or_another_link_says_it(body: str, words: str, language: str) -> None:
+    assert says_half_a_sentence(body, words, language)
+    assert not says_half_a_sentence(body, words, language, named=3.0)
+    assert not says_half_a_sentence(body, words, language, links=1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "language"), [("the Korean war", "en"), ("strong acids", "en"), ("La Era moderna", "es"), ("IS", "en")]
+)
+def test_a_noun_is_no_verb(words: str, language: str) -> None:
+    assert not says_half_a_sentence(f"Notes on {words} here.", words, language)
+
+
+def says_half_a_sentence(body: str, words: str, language: str, **features: float) -> bool:
+    site = evidence_of(["Diary", *OTHERS, "Page"], [body, *[""] * 7]).index.site
+    evidence = build_evidence(build_index(replace(site, languages=[language] * len(site))), np.arange(0))
+    finder = span_finder(evidence, None)
+    (texts,) = text_blocks(finder.reader, np.array([0]))
+    place = fold(body).index(fold(words))
+    first = np.array([np.searchsorted(texts.start, place)])
+    last = np.array([np.searchsorted(texts.start, place + len(fold(words)))])
+    found = CandidateSpans(np.zeros(1, np.int64), first, last, table(SPAN_FEATURES, **features).astype(np.float32))
+    return bool(half_sentence(finder, texts, found)[0])
