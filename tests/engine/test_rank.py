@@ -17,6 +17,7 @@ from linker.engine.ranking.boosted_trees import TrainOptions, train
 from linker.engine.ranking.choose import SUREST, allocation_scores
 from linker.engine.ranking.features import FEATURES, Candidates, candidates
 from linker.engine.ranking.options import EngineOptions
+from linker.engine.ranking.reasons import phrase_in
 from linker.engine.ranking.training_set import training_set
 from linker.engine.site import Links, Pairs, Site, checked
 from linker.errors import UserError
@@ -217,6 +218,26 @@ def test_odd_sites_give_a_result(site: Site) -> None:
     assert np.isfinite(ranked.pairs.features).all()
     for place in range(min(len(ranked), 20)):
         assert ranked.why(place).sentence
+
+
+def test_a_donor_that_says_the_words_in_its_own_name_alone_has_no_reason_in_them() -> None:
+    site = made_site(60)
+    titles, bodies = list(site.titles), list(site.bodies)
+    titles[:3] = ["Harpoon", "Osterby Harpoon 4", "Boats of Osterby"]
+    bodies[1] = "Osterby Harpoon 4 weighs two kilos. The Osterby Harpoon 4 is light."
+    bodies[2] = "On a boat a harpoon weighs two kilos."
+    none = np.zeros(0, dtype=np.int64)
+    unit = np.array(site.unit)
+    unit[:3] = unit[0]
+    ranked = rank_site(
+        replace(site, titles=titles, h1s=titles, bodies=bodies, links=Links(none, none), unit=unit), SMALL
+    )
+    said = {
+        donor: phrase_in(ranked.why(place).sentence)
+        for donor in (1, 2)
+        for place in np.flatnonzero((ranked.source == donor) & (ranked.target == 0))
+    }
+    assert said == {1: "", 2: "Harpoon"}
 
 
 def test_a_site_without_pages_is_an_error_for_the_user() -> None:

@@ -11,6 +11,8 @@ from linker.engine.anchors.choice import AnchorChoice
 from linker.engine.ranking.boosted_trees import Quality, TrainedScorer
 from linker.engine.ranking.calibration import SOURCES
 from linker.engine.ranking.reasons import REASONS, Why, why
+from linker.engine.text.clean import clean
+from linker.engine.text.names import page_name, says_only_in_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,8 +109,17 @@ class Ranked:
         phrase = int(self.pairs.phrase[place])
         text = self.index.phrase_text[phrase].strip() if phrase >= 0 else ""
         values = dict(zip(REASONS, self.pairs.features[place].tolist(), strict=True))
-        language = self.index.site.languages[int(self.source[place])]
-        return why(values, text, int(self.pairs.found[place]), language)
+        page = int(self.source[place])
+        is_own = bool(text) and self._is_own_name(page, text)
+        return why(values, text, int(self.pairs.found[place]), self.index.site.languages[page], is_own=is_own)
+
+    def _is_own_name(self, page: int, phrase: str) -> bool:
+        """Whether the page's text says a phrase only where it says the page's own name."""
+        site = self.index.site
+        title, h1 = site.titles[page], site.h1s[page]
+        if phrase.casefold() not in f"{title}\n{h1}".casefold():  # as nearly always: the text need not be read
+            return False
+        return says_only_in_names(site.bodies[page], phrase, (page_name(title, h1), clean(h1)))
 
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
         """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they

@@ -71,15 +71,18 @@ def phrase_in(sentence: str) -> str:
     return found[1] if found else ""
 
 
-def why(features: Mapping[str, float], phrase: str = "", found: int = 0, language: str = "") -> Why:
+def why(
+    features: Mapping[str, float], phrase: str = "", found: int = 0, language: str = "", *, is_own: bool = False
+) -> Why:
     """The strongest reasons for a pair, at most MOST joined into one sentence.
 
     `features` by the names of REASONS; `phrase` is what the text mentions, `found` the bits
     of the generators. Reasons come in the order of how sure a sign of a link they are. Words that would fit a link to
-    any page in the donor's `language` ("Examples", "read more") are none.
+    any page in the donor's `language` ("Examples", "read more") are none, and neither are those that are the donor's
+    own name (`is_own`): that they stand in its text says nothing of another page.
     """
     has_words = bool(phrase)
-    if is_generic(phrase, language) or only_points(phrase, language):
+    if is_own or is_generic(phrase, language) or only_points(phrase, language):
         phrase = ""
     reasons: list[tuple[float, str, tuple[str, ...]]] = []
 

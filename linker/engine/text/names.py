@@ -22,6 +22,17 @@ def page_name(title: str, h1: str) -> str:
     return heading if is_heading else name
 
 
+def says_only_in_names(text: str, phrase: str, names: Iterable[str]) -> bool:
+    """Whether a text says a phrase, and only where it says one of the names, in any case of the letters."""
+    words = re.compile(rf"(?<!\w){re.escape(phrase.casefold())}(?!\w)")
+    own = sorted({name.casefold() for name in names if words.search(name.casefold())}, key=len, reverse=True)
+    if not own:
+        return False
+    said = text.casefold()
+    rest = re.sub("|".join(re.escape(name) for name in own), "\n", said)
+    return bool(words.search(said)) and not words.search(rest)
+
+
 def name_parts(text: str) -> list[str]:
     """The parts of a name between separators ("|", " - ", ": "), in order."""
     return _PARTS.split(text)

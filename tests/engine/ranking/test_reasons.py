@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linker.engine.ranking.reasons import phrase_in, why
+from linker.engine.text.names import says_only_in_names
 
 LINKED = {"share": 0.5, "anchor_links": 1.1, "keyness": 0.4, "named": 4.0, "title_in_text": 1.0, "cosine": 0.5}
 ALIKE = "The two pages are alike in meaning (0.50)."
@@ -32,3 +33,24 @@ def test_words_that_say_which_page_are_one(phrase, language):
     assert phrase_in(why(LINKED, phrase, language=language).sentence) == phrase
     named = {"named": 4.0}
     assert why(named, phrase, language=language).sentence == f"The text names this page: “{phrase}”."
+
+
+def test_the_name_of_the_page_that_gives_the_link_is_no_reason_where_its_text_says_nothing_else_of_it():
+    named = LINKED | {"anchor_links": 0.0}
+    assert phrase_in(why(named, "Ridge").sentence) == "Ridge"
+    assert why(named, "Ridge", is_own=True).sentence == ALIKE
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "is_own"),
+    [
+        ("The Ridge 2 Tent weighs 2 kg. ridge 2 tent owners like it.", "Ridge 2 Tent", True),
+        ("The Ridge 2 Tent weighs 2 kg.", "ridge", True),
+        ("The Ridge 2 Tent is for the ridge.", "ridge", False),
+        ("The Ridge 2 Tent is for ridges.", "ridge", True),
+        ("It weighs 2 kg.", "ridge", False),  # the text says it in another form
+        ("Warm socks for the Ridge 2 Tent.", "warm socks", False),
+    ],
+)
+def test_words_are_the_pages_own_name_where_the_text_says_them_nowhere_else(text, phrase, is_own):
+    assert says_only_in_names(text, phrase, ["Ridge 2 Tent", "Ridge 2 Tent: our lightest", ""]) is is_own
