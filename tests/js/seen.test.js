@@ -55,6 +55,23 @@ test("no key decides the card that Back shows as decided, and j goes on where th
   assert.equal(window.open, 2); // it was shown to be read
 }));
 
+test("a card that was put off and is seen again does not stay in the list", inWindow({}, async (window, server) => {
+  window.press("sa");
+  await settle();
+  window.back();
+  window.back();
+  await settle();
+  assert.equal(window.open, 1);
+  window.press("jk");
+  await settle();
+  assert.deepEqual([window.open, window.document.querySelectorAll("[data-line]").map(({ dataset }) => dataset.line)], [3, ["4"]]);
+  window.back();
+  await settle();
+  window.press("a"); // it can be decided
+  await settle();
+  assert.deepEqual([window.open, server.said.at(-1)], [3, "decide 1"]);
+}));
+
 test("keys that are pressed behind Back wait for its card", inWindow({ perDonor: 4 }, async (window, server) => {
   window.press("s");
   await settle();

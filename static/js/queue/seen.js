@@ -1,13 +1,15 @@
 // The cards that were open, each an entry of the browser's history: Back and Forward show a card as it stands now, and
 // take nothing back.
 
+import { NO_DECISIONS } from "./deciding.js";
 import { newKey } from "./outbox.js";
 import { saying } from "../sayings.js";
+import * as words from "./words.js";
 
 const DECIDES = ["decide", "aside", "back", "ask"]; // operations after which the server's card is another
 
 export function addSeen(desk) {
-  const { root, look, deck, held, outbox } = desk;
+  const { root, done, look, deck, held, outbox } = desk;
   let isLed = false; // by the browser, which has the entry already
 
   function note(card, into = "pushState") {
@@ -25,9 +27,10 @@ export function addSeen(desk) {
     isLed = false;
   }
 
-  // A card that is closed was shown to be read, and is not kept.
+  // A card that is closed, or that was put off here, was shown to be read, and is not kept.
   function forgetRead(item) {
-    if (!item || !root.dataset.deck || item.node.dataset.state === "suggested") return false;
+    const isRead = item && (item.node.dataset.state !== "suggested" || (item.isPutOff && !words.isTouched(item.node)));
+    if (!isRead || !root.dataset.deck) return false;
     deck.remove(item);
     desk.settle(item.edge);
     return true;
@@ -62,6 +65,7 @@ export function addSeen(desk) {
     else if (!item) desk.say(saying("gone"), true);
     else {
       const left = deck.current;
+      item.isPutOff = done.some(({ item: other, verb }) => other?.edge === card && NO_DECISIONS.includes(verb));
       deck.insert(item);
       forgetRead(left);
       led(() => desk.paint());
