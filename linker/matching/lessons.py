@@ -39,6 +39,8 @@ from linker.pages.roles import role_now_sql
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from linker.matching.eligibility import Eligible
@@ -271,12 +273,26 @@ def kind_lessons(lesson: Lesson, decided: NDArray[Any]) -> tuple[KindLesson, ...
 
 
 ALL: tuple[str, int] = ("", 0)  # stands for links of all kinds
+LEAST_MOVED = 0.1  # log-odds: a kind that is moved less is not the reason why a suggestion left or came
+
+
+def moved_kinds(before: Lesson, now: Lesson) -> dict[tuple[str, int], float]:
+    """How far each kind was moved from one lesson to the other, in log-odds, where that can be a reason."""
+    kinds = {*before.shifts, *now.shifts}
+    found = {(kind[0].value, kind[1]): now.shifts.get(kind, 0.0) - before.shifts.get(kind, 0.0) for kind in kinds}
+    return {kind: moved for kind, moved in found.items() if abs(moved) >= LEAST_MOVED}
+
+
+def moved_pages(before: Lesson, now: Lesson) -> Acceptors:
+    """How far links to each page were moved from one lesson to the other for what was decided on links to it."""
+    pages = np.union1d(before.acceptors.pages, now.acceptors.pages)
+    return Acceptors(pages, now.acceptors.of(pages) - before.acceptors.of(pages))
 
 
 MOST_LOOKED_AT = 100_000  # open suggestions by which the next match is foretold; of more, so many are drawn
 # What the next match would read open suggestions as, as far as decisions move it.
 _OPEN = f"""
-SELECT e.source_id, e.target_id, e.probability, (e.tier_id IS NOT NULL AND NOT coalesce(tier.held, true)),
+SELECT e.id, e.source_id, e.target_id, e.probability, (e.tier_id IS NOT NULL AND NOT coalesce(tier.held, true)),
     ({role_sql("s")})::int8, ({role_sql("t")})::int8, coalesce(s.category_id, 0), coalesce(t.category_id, 0),
     (e.span_start IS NOT NULL)::int::int8,
     ({words_sql("e")})::int8,
@@ -286,7 +302,7 @@ FROM linker_candidateedge e {{drawn}} LEFT JOIN linker_tier tier ON tier.id = e.
 WHERE e.project_id = %(project)s AND {sql(OPEN, "e")} AND e.probability IS NOT NULL
 """
 _OPEN_FIELDS = [
-    *(("source", ">i8"), ("target", ">i8"), ("probability", ">f8"), ("is_shown", "?")),
+    *(("id", ">i8"), ("source", ">i8"), ("target", ">i8"), ("probability", ">f8"), ("is_shown", "?")),
     *((family.value, ">i8") for family in KIND_COLUMNS),
 ]
 
@@ -311,11 +327,23 @@ def open_links(project: Project) -> OpenLinks:
     return OpenLinks(rows, share)
 
 
-def upcoming(
-    project: Project, lesson: Lesson, waiting: OpenLinks
-) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int]]] | None:
-    """How many of the suggestions that are `waiting` the queue shows unasked, by kind and under ALL, and how many it
-    would if a match read decisions as `lesson` does. None where no probabilities are read."""
+EXAMPLES = 3  # of a kind
+
+
+class Upcoming(NamedTuple):
+    """How many suggestions the queue shows unasked, by kind and under ALL, and how many it would after the next match;
+    of those that would leave (-) or come (+), how many each kind moved most; and some suggestions of each kind by
+    their ids, at most EXAMPLES, of a kind that moves any out or in of those."""
+
+    before: Counter[tuple[str, int]]
+    now: Counter[tuple[str, int]]
+    moved: Counter[tuple[str, int]]
+    examples: dict[tuple[str, int], list[int]]
+
+
+def upcoming(project: Project, lesson: Lesson, waiting: OpenLinks) -> Upcoming | None:
+    """What the queue shows of the suggestions that are `waiting`, and what it would if a match read decisions as
+    `lesson` does. None where no probabilities are read."""
     run = standing_run(project)
     kept = MatchReport.from_json(run.report).approval if run is not None else None
     if kept is None or project.tier_basis != Basis.PROBABILITY:
@@ -327,9 +355,83 @@ def upcoming(
     tiers = RunTiers(project, probability)
     places = tiers.places(expected, tiers.cohorts(rows, rows[Family.PLACE.value] == 1))
     is_held = np.array([*(tier.held for tier in tiers.tiers), True])
-    shown = rows["is_shown"], ~is_held[places]
-    before_now = [_by_kind(rows[those], share, lesson.acceptors) for those in shown]
-    return before_now[0], before_now[1]
+    shown, then = rows["is_shown"], ~is_held[places]
+    reasons = _reasons(rows, shown, then, moved_kinds(before, lesson), moved_pages(before, lesson))
+    moved: Counter[tuple[str, int]] = Counter()
+    for kind, of_kind in reasons.items():
+        moved[kind] = round(int(then[of_kind].sum() - shown[of_kind].sum()) / share)
+    return Upcoming(
+        _by_kind(rows[shown], share, lesson.acceptors),
+        _by_kind(rows[then], share, lesson.acceptors),
+        moved,
+        _examples(rows, shown, then, reasons, lesson.acceptors),
+    )
+
+
+def _reasons(
+    rows: NDArray[Any],
+    shown: NDArray[np.bool_],
+    then: NDArray[np.bool_],
+    moved: Mapping[tuple[str, int], float],
+    pages: Acceptors,
+) -> dict[tuple[str, int], NDArray[np.int64]]:
+    """By kind, the places of the rows that leave or come because of it: it moved them most in that direction. Those
+    that no kind moved, but what all links are moved by, are left out."""
+    changed = np.flatnonzero(shown != then)
+    mine = rows[changed]
+    directions = np.where(then[changed], 1.0, -1.0)
+    shifts = np.zeros((len(KIND_COLUMNS) + 1, len(changed)))
+    for place, family in enumerate(KIND_COLUMNS):
+        codes = mine[family.value].astype(np.int64)
+        for one, code in moved:
+            if one == family:
+                shifts[place, codes == code] = moved[one, code]
+    of_pages = np.round(pages.of(mine["target"].astype(np.int64)), 1)
+    shifts[-1] = np.where(mine[Family.PLACE.value] == 1, of_pages[:, 1], of_pages[:, 0])
+    shifts *= directions
+    best = shifts.argmax(0)
+    found: dict[tuple[str, int], NDArray[np.int64]] = {}
+    for place in np.unique(best):
+        those = (best == place) & (shifts[place] > 0)
+        if place == len(KIND_COLUMNS):
+            kinds = {OF_ACCEPTORS: those}
+        else:
+            codes = mine[KIND_COLUMNS[place].value].astype(np.int64)
+            kinds = {
+                (KIND_COLUMNS[place].value, int(code)): those & (codes == code) for code in np.unique(codes[those])
+            }
+        found |= {kind: changed[which] for kind, which in kinds.items() if which.any()}
+    return found
+
+
+def _examples(
+    rows: NDArray[Any],
+    shown: NDArray[np.bool_],
+    then: NDArray[np.bool_],
+    reasons: Mapping[tuple[str, int], NDArray[np.int64]],
+    acceptors: Acceptors,
+) -> dict[tuple[str, int], list[int]]:
+    """By kind, the ids of the likeliest that leave or come because of it; of other kinds, of those that are shown,
+    first those that leave."""
+    found = {kind: _likeliest(rows[which]) for kind, which in reasons.items()}
+    visible, leaves = rows[shown], ~then[shown]
+    of_kind = {OF_ACCEPTORS: np.isin(visible["target"], acceptors.pages)}
+    for family in KIND_COLUMNS:
+        codes = visible[family.value].astype(np.int64)
+        of_kind |= {(family.value, int(code)): codes == code for code in np.unique(codes)}
+    for kind in of_kind.keys() - found.keys():
+        mine = of_kind[kind]
+        some = _likeliest(visible[mine & leaves])
+        found[kind] = (some + _likeliest(visible[mine & ~leaves]))[:EXAMPLES]
+    return found
+
+
+def _likeliest(rows: NDArray[Any]) -> list[int]:
+    """The ids of the likeliest, each to another page where there are enough."""
+    order = np.lexsort((rows["id"], -rows["probability"].astype(np.float64)))
+    firsts = np.sort(np.unique(rows["target"][order], return_index=True)[1])[:EXAMPLES]
+    others = np.setdiff1d(np.arange(len(order)), firsts)[: EXAMPLES - len(firsts)]
+    return [int(one) for one in rows["id"][order[[*firsts, *others]]]] if len(order) else []
 
 
 def _read_by(lesson: Lesson, stated: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:

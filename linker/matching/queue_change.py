@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
 from django.db import connection
 from django.db.models import Min
 
-from linker.engine.ranking.calibration import DIGIT, SOURCES, Acceptors, Family
-from linker.matching.lessons import ALL, KIND_COLUMNS, OF_ACCEPTORS, ROLES, CategoryTops, role_sql, trait_sql, words_sql
+from linker.engine.ranking.calibration import DIGIT, SOURCES, Family
+from linker.matching.lessons import (
+    ALL,
+    KIND_COLUMNS,
+    OF_ACCEPTORS,
+    ROLES,
+    CategoryTops,
+    moved_kinds,
+    moved_pages,
+    role_sql,
+    trait_sql,
+    words_sql,
+)
 from linker.matching.report_types import QueueChange, QueueMove, QueueReason
 from linker.models import Basis, Cohort, Tier
 from linker.models.querysets import TO_REVIEW, UNDECIDED, sql
@@ -24,10 +34,8 @@ from linker.storage.cursors import stream
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from linker.engine.ranking.calibration import Lesson
+    from linker.engine.ranking.calibration import Acceptors, Lesson
     from linker.models import Project
-
-LEAST_MOVED = 0.1  # log-odds: a kind that is moved less is not the reason why a suggestion left or came
 
 _NOTE = f"""
 CREATE TEMP TABLE open_before ON COMMIT DROP AS
@@ -83,7 +91,7 @@ def queue_change(project: Project, before: Lesson, now: Lesson) -> QueueChange:
             "WHERE b.shown AND NOT EXISTS (SELECT FROM linker_candidateedge e WHERE e.id = b.id)"
         )
         gone = cursor.fetchone()[0]
-    counts = _counted(project, _moved_kinds(before, now), _moved_pages(before, now))
+    counts = _counted(project, moved_kinds(before, now), moved_pages(before, now))
     if gone:
         counts[QueueReason.GONE, *ALL] += gone
     moves = [
@@ -93,19 +101,6 @@ def queue_change(project: Project, before: Lesson, now: Lesson) -> QueueChange:
     left = sum(move.links for move in moves if move.reason.leaves)
     came = sum(move.links for move in moves if not move.reason.leaves)
     return QueueChange(before=shown, now=shown - left + came, moves=tuple(moves))
-
-
-def _moved_kinds(before: Lesson, now: Lesson) -> dict[tuple[str, int], float]:
-    """How far each kind was moved from one lesson to the other, in log-odds; under ALL, links of every kind."""
-    kinds = {*before.shifts, *now.shifts}
-    found = {(kind[0].value, kind[1]): now.shifts.get(kind, 0.0) - before.shifts.get(kind, 0.0) for kind in kinds}
-    return {kind: moved for kind, moved in found.items() if abs(moved) >= LEAST_MOVED}
-
-
-def _moved_pages(before: Lesson, now: Lesson) -> Acceptors:
-    """How far links to each page were moved from one lesson to the other for what was decided on links to it."""
-    pages = np.union1d(before.acceptors.pages, now.acceptors.pages)
-    return Acceptors(pages, now.acceptors.of(pages) - before.acceptors.of(pages))
 
 
 def _counted(

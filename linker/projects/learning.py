@@ -10,22 +10,36 @@ from django.utils.translation import gettext as _
 
 from linker.engine.ranking.calibration import SOURCES, Family
 from linker.engine.roles.policy import LABELS
+from linker.engine.text.names import page_name
 from linker.matching.lessons import ALL, ROLES, decisions, kind_lessons, lesson_of, open_links, upcoming
 from linker.models import Category
 from linker.models.learning import left_aside
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterable
 
-    from linker.matching.report_types import KindLesson
     from linker.models import Project
+
+
+MOST_FIRST = 8  # kinds that are told of without asking
+
+
+@dataclass(frozen=True)
+class Example:
+    """A suggestion by its number, with what its pages are called and its words."""
+
+    pk: int
+    donor: str
+    words: str
+    acceptor: str
 
 
 @dataclass(frozen=True)
 class KindRow:
     """A kind of link: its name, the decisions on it and how many of them approved, how many suggestions of it the queue
-    shows and would show, and whether decisions on it count."""
+    shows and would show, and whether decisions on it count. `moved`: how many suggestions leave the queue (-) or come
+    into it (+) because of this kind; each is counted under the kind that moves it most. `examples`: some of these,
+    or of others of the kind."""
 
     family: str
     code: int
@@ -35,6 +49,12 @@ class KindRow:
     before: int
     now: int
     counts: bool
+    moved: int = 0
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def leaving(self) -> int:
+        return max(0, -self.moved)
 
 
 @dataclass(frozen=True)
@@ -48,6 +68,17 @@ class NextMatch:
     rows: list[KindRow]
     all_count: bool = True
 
+    @property
+    def first(self) -> list[KindRow]:
+        """The kinds that move most into the queue or out of it, and those that somebody has disregarded."""
+        moving = sorted((row for row in self.rows if row.moved), key=lambda row: (-abs(row.moved), row.name))
+        return moving[:MOST_FIRST] + [row for row in self.rows if not row.counts and not row.moved]
+
+    @property
+    def more(self) -> list[KindRow]:
+        first = self.first
+        return [row for row in self.rows if row not in first]
+
 
 def next_match(project: Project) -> NextMatch | None:
     """What the next match would make of the decisions of today, among the suggestions that are open now. None where
@@ -58,36 +89,30 @@ def next_match(project: Project) -> NextMatch | None:
     found = upcoming(project, lesson, waiting)
     if found is None:
         return None
-    before, now = found
-    kinds = kind_lessons(lesson, decided)
     aside = left_aside(project)
-    rows = _rows(project, kinds, before, now, aside)
-    known = {(row.family, row.code) for row in rows}
-    names = kind_names(project, aside)
-    rows += [
-        KindRow(*kind, names[kind], 0, 0, before[kind], now[kind], counts=False)
-        for kind in sorted(aside - known - {ALL})
-        if kind in names
-    ]
-    return NextMatch(len(decided), before[ALL], now[ALL], rows, all_count=ALL not in aside)
+    learned = {(one.family.value, one.code): one for one in kind_lessons(lesson, decided)}
+    names = kind_names(project, [*learned, *(aside - {ALL})])
+    examples = _examples(project, {kind: found.examples.get(kind, []) for kind in names})
+    rows = [
+        KindRow(
+            *kind, name, *((one.decisions, one.approved) if (one := learned.get(kind)) else (0, 0)),
+            found.before[kind], found.now[kind], kind not in aside, found.moved[kind], examples[kind],
+        )
+        for kind, name in names.items()
+    ]  # fmt: skip
+    rows.sort(key=lambda row: (-row.decisions, row.name))
+    return NextMatch(len(decided), found.before[ALL], found.now[ALL], rows, all_count=ALL not in aside)
 
 
-def _rows(
-    project: Project,
-    kinds: Iterable[KindLesson],
-    before: Counter[tuple[str, int]],
-    now: Counter[tuple[str, int]],
-    aside: set[tuple[str, int]],
-) -> list[KindRow]:
-    kinds = list(kinds)
-    names = kind_names(project, [(kind.family.value, kind.code) for kind in kinds])
-    rows = []
-    for one in kinds:
-        kind = (one.family.value, one.code)
-        if kind in names:
-            counts = (one.decisions, one.approved, before[kind], now[kind])
-            rows.append(KindRow(*kind, names[kind], *counts, kind not in aside))
-    return sorted(rows, key=lambda row: (-row.decisions, row.name))
+def _examples(project: Project, wanted: dict[tuple[str, int], list[int]]) -> dict[tuple[str, int], tuple[Example, ...]]:
+    """The suggestions by kind, from their ids."""
+    pages = [f"{side}__{name}" for side in ("source", "target") for name in ("title", "h1", "url")]
+    ids = {edge for of_kind in wanted.values() for edge in of_kind}
+    found = {}
+    for pk, anchor, *names in project.edges.filter(pk__in=ids).values_list("pk", "anchor", *pages):
+        donor, acceptor = (page_name(title, h1) or url for title, h1, url in (names[:3], names[3:]))
+        found[pk] = Example(pk, donor, anchor, acceptor)
+    return {kind: tuple(found[pk] for pk in of_kind if pk in found) for kind, of_kind in wanted.items()}
 
 
 def kind_names(project: Project, kinds: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
@@ -108,13 +133,15 @@ def _name(family: str, code: int, categories: dict[int, str]) -> str:
         case Family.RECEIVER:
             return _("Links to pages with the role “%(role)s”") % {"role": _(LABELS[ROLES[code]])}
         case Family.FROM:
-            return _("Links from “%(category)s”") % {"category": categories[code]} if code in categories else ""
+            return (
+                _("Links from pages in “%(category)s”") % {"category": categories[code]} if code in categories else ""
+            )
         case Family.TO:
-            return _("Links to “%(category)s”") % {"category": categories[code]} if code in categories else ""
+            return _("Links to pages in “%(category)s”") % {"category": categories[code]} if code in categories else ""
         case Family.PLACE:
             return _("Links in the text") if code else _("Links without words in the text")
         case Family.ACCEPTOR:
-            return _("Links to pages on whose links somebody has decided")
+            return _("Further links to pages that decisions were about")
         case Family.WORDS:
             return _words_named()[SOURCES[code]]
         case _trait:
@@ -146,10 +173,10 @@ def kind_name(project: Project, family: str, code: int) -> str:
 
 def _words_named() -> dict[str, str]:
     return {
-        "anchor": _("Links on words of existing links"),
-        "title": _("Links on words of titles"),
-        "h1": _("Links on words of main headings"),
-        "url": _("Links on words of addresses"),
+        "anchor": _("Links on words that the site’s own links use"),
+        "title": _("Links on words from the acceptor’s title"),
+        "h1": _("Links on words from the acceptor’s main heading"),
+        "url": _("Links on words from the acceptor’s address"),
         "text": _("Links on other words of the text"),
     }
 
@@ -158,10 +185,10 @@ def _traits_named() -> dict[Family, tuple[str, ...]]:
     """The kinds of the families of linker.engine.ranking.calibration.DIGIT, in their order."""
     return {
         Family.NEARNESS: (
-            _("Links between pages that are far apart in meaning"),
-            _("Links between pages that are less near in meaning than others"),
-            _("Links between pages that are near in meaning"),
-            _("Links between pages that are nearest in meaning"),
+            _("Links between pages about quite different things"),
+            _("Links between pages about loosely related things"),
+            _("Links between pages about related things"),
+            _("Links between pages about nearly the same thing"),
         ),
         Family.TITLE: (
             _("Links on words that are not in the acceptor’s title"),
@@ -171,12 +198,12 @@ def _traits_named() -> dict[Family, tuple[str, ...]]:
         ),
         Family.CAPITALS: (
             _("Links on words in small letters"),
-            _("Links on words of which some have a capital"),
-            _("Links on words that all have a capital"),
+            _("Links on words of which some begin with a capital"),
+            _("Links on words that all begin with a capital"),
         ),
         Family.SPREAD: (
-            _("Links on words that hardly a page says"),
-            _("Links on words that 3 to 29 pages say"),
-            _("Links on words that 30 pages or more say"),
+            _("Links on words that fewer than 3 pages use"),
+            _("Links on words that 3 to 29 pages use"),
+            _("Links on words that 30 pages or more use"),
         ),
     }

@@ -132,13 +132,22 @@ test("a page that was made while a decision was saved does not show its card as 
 test("what a window that is gone has left is offered and saved, and its cards are not open any more", inWindow({}, async (window, server) => {
   await cutOff(window, server);
   const other = await openAnother(window);
-  assert.deepEqual([isOffered(other), other.find("[data-offer-says]").textContent, other.open], [true, "2 were never saved", 1]);
+  assert.deepEqual([isOffered(other), other.find("[data-offer-says]").textContent, other.open], [true, "2 were never saved: Accepted, warm boots to Target 0; Rejected, warm boots to Target 1", 1]);
   assert.equal(server.decisions.length, 0);
   server.faultOf = null;
   other.find("[data-offer-save]").click();
   await settle();
   assert.deepEqual(server.states, ["accepted", "rejected", "suggested", "suggested"]);
   assert.deepEqual([isOffered(other), other.open, other.recent.length, other.look, other.unsaved.length], [false, 3, 2, "", 0]);
+}));
+
+test("of many that a window that is gone has left three are named, and how many others there are", inWindow({ count: 8, perDonor: 8 }, async (window, server) => {
+  server.faultOf = () => "unreachable";
+  window.press("asaaa");
+  await settle();
+  const other = await openAnother(window);
+  const named = "Accepted, warm boots to Target 0; Later, warm boots to Target 1; Accepted, warm boots to Target 2";
+  assert.equal(other.find("[data-offer-says]").textContent, `5 were never saved: ${named}; 2 others`);
 }));
 
 test("it can be discarded", inWindow({}, async (window, server) => {

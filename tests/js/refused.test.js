@@ -290,3 +290,10 @@ test("where no card is left, the end counts what was decided and leads back to w
   await settle();
   assert.equal(window.open, 1);
 }));
+
+test("who was first is said of which link", inWindow({}, async (window, server) => {
+  server.edges.get(1).state = "rejected"; // by maria
+  window.press("a");
+  await settle();
+  assert.equal(window.said, "warm boots to Target 0: maria decided first");
+}));

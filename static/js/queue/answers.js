@@ -34,7 +34,7 @@ export function addAnswers(desk) {
     if (back.length) words.write(back[0].node, operation); // or the editor's words would be lost
     if (back.length) desk.needsLook({ ...back[0], head: back[0].head || item.head }, operation, answer);
     else if (item) desk.needsLook({ ...item, node: closed(answer, item) }, operation, answer);
-    desk.say(saying("not-saved", { message: answer.message }));
+    desk.say(saying("not-saved-of", { ...entry.label, message: answer.message }));
     desk.paint();
   }
 

@@ -3,8 +3,9 @@
 import { answeredMeanwhile } from "./outbox.js";
 import { NO_DECISIONS } from "./deciding.js";
 import { TAKEN_BACK_BY } from "./undoing.js";
-import { counted } from "../sayings.js";
+import { counted, saying } from "../sayings.js";
 
+const MOST_NAMED = 3; // of what other windows have left
 const OFFER_MS = 2000; // how often is looked for what other windows have left
 const KEEP_THE_CARD = ["undo", "comment", "unask"]; // operations after which it is still in the list
 
@@ -49,13 +50,21 @@ export function addUnsaved(desk) {
     }
   }
 
+  // Which links it was about, and what was done to them.
+  function named(operations) {
+    const known = operations.filter(({ label }) => label?.target);
+    const lines = known.slice(0, MOST_NAMED).map(({ kind, label }) => saying("left-of", { ...label, verb: kind === "undo" ? saying("undo") : label.verb }));
+    const others = operations.length - lines.length;
+    return [...lines, ...(others ? [counted("left-others", others)] : [])].join("; ");
+  }
+
   // What other windows have left unsaved; one that has crashed is known to be gone only after a while.
   function offer() {
-    const unsaved = outbox.leftByOthers().length + refused.leftByOthers().length;
+    const unsaved = [...outbox.leftByOthers(), ...refused.leftByOthers().map(({ operation, label }) => ({ ...operation, label }))];
     const notice = root.querySelector("[data-offer]");
-    notice.hidden = !unsaved;
-    if (!unsaved) return;
-    const says = counted("left", unsaved);
+    notice.hidden = !unsaved.length;
+    if (!unsaved.length) return;
+    const says = counted("left", unsaved.length, { what: named(unsaved) });
     const place = notice.querySelector("[data-offer-says]");
     if (place.textContent !== says) place.textContent = says;
   }

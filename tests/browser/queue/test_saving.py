@@ -271,7 +271,8 @@ def test_what_a_window_has_left_that_is_gone_is_offered_and_saved(cut_off, conne
     other = open_queue(context.new_page(), queue_url)
     expect_open(other, edges[0])
     other.evaluate(GONE)
-    expect(other.get_by_text("2 decisions of yours in another window were never saved.")).to_be_visible()
+    said = "2 decisions of yours in another window were never saved: Accepted, “warm boots” → Target 0; Rejected, "
+    expect(other.get_by_text(said)).to_be_visible()
     assert not Decision.objects.exists()
     connect()
     other.get_by_role("button", name="Save them").click()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from linker.embedding.service import embedding_model
@@ -218,6 +221,44 @@ def test_what_left_is_said_by_kind_before_and_after_the_match_and_comes_back_wit
     client.post(reverse("learning_choose", args=[project.slug]), kind | {"counts": "yes"})
     assert {row["target"] for row in decisions(project)} & hubs
     assert LearningChoice.objects.filter(project=project).count() == 2
+
+
+def test_the_kinds_that_move_the_queue_come_first_each_with_links_that_it_moves(project, site, client):
+    hubs = make_hubs(project)
+    waiting = decide_80(project, hubs)
+    told = next_match(project)
+    assert told.first
+    assert len(told.rows) == len(told.first) + len(told.more)
+    assert [abs(row.moved) for row in told.first] == sorted((abs(row.moved) for row in told.first), reverse=True)
+    assert all(row.moved and 1 <= len(row.examples) <= 3 for row in told.first)
+    named = [example.pk for row in told.first for example in row.examples]
+    assert len(named) == len(set(named))  # each suggestion that leaves or comes is counted under one kind
+    assert min(row.moved for row in told.first if row.family in ("giver", "receiver")) < 0
+    for row in told.first:
+        for example in row.examples:
+            edge = CandidateEdge.objects.get(pk=example.pk)
+            assert ((edge.source_id, edge.target_id) in waiting) == (row.moved < 0)
+            assert (example.words, f"{example.acceptor} | Shop") == (edge.anchor, edge.target.title)
+    client.force_login(make_member(project, "viewer"))
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(reverse("learning", args=[project.slug])).content.decode()
+    assert len(queries) < 40
+    first, more = page.split("<details")[-2:] if told.more else (page, "")
+    for row in told.first:
+        assert f"/p/{project.slug}/queue/{row.examples[0].pk}/" in first
+    assert all(html.escape(row.name) in more for row in told.more)
+    assert re.search(r"Takes [\d,]+ suggestions? out of the queue", first)
+
+
+def test_of_a_kind_that_moves_nothing_in_or_out_the_examples_are_links_that_are_shown(project, site):
+    waiting = list(shown(project).values())
+    for edge in waiting[:6]:
+        decide(edge, accept=True)
+    told = next_match(project)
+    quiet = [row for row in told.rows if not row.moved and row.before]
+    assert quiet
+    open_now = {edge.pk for edge in shown(project).values()}
+    assert all(row.examples and {example.pk for example in row.examples} <= open_now for row in quiet)
 
 
 @pytest.mark.parametrize("code", ["9", "-1", "x", ""])

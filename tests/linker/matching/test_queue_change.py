@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.db import transaction
 from django.urls import reverse
@@ -150,6 +152,22 @@ def test_the_overview_shows_the_sum_with_ways_to_each_part(bare, client):
     assert "Disregard these decisions" in page
     client.force_login(make_member(bare, "editor"))
     assert "Disregard these decisions" not in client.get(reverse("project", args=["bare"])).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("waiting", "number", "words"),
+    [
+        (60, "+3", "since then: brought by later runs or by decisions taken back, less what was decided"),
+        (50, "−7", "since then: decided by people or taken out by later runs, less what came back"),
+    ],
+)
+def test_what_has_changed_since_the_match_says_what_it_counts(bare, client, waiting, number, words):
+    for _ in range(waiting):
+        make_edge(bare)
+    reported(bare, QUEUE)
+    client.force_login(make_member(bare, "editor"))
+    page = compact(client.get(reverse("project", args=["bare"])).content.decode())
+    assert re.search(rf"{re.escape(number)}</td> *<th[^>]*> *<a [^>]*> *{re.escape(words)}", page)
 
 
 @pytest.mark.parametrize(
