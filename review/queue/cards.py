@@ -202,7 +202,7 @@ class Card:
             signs.append(Sign(_("No longer proposed"), str(STALE[bool(self.linked)])))
         if target.redirect_url:
             signs.append(Sign(_("Redirects"), _("The acceptor redirects to %(url)s.") % {"url": target.redirect_url}))
-        signs += [Sign(_("Page gone"), said) for said in gone_in_words(edge)]
+        signs += [Sign(_("Page gone"), said) for said in self.gone]
         if not target.indexable:
             said = _("Search engines may not list the acceptor.")
             signs.append(Sign(_("Not indexable"), f"{said} {target.indexability_status}"))
@@ -228,6 +228,11 @@ class Card:
     def lacks(self) -> str:
         """What the acceptor lacks; empty where that is nothing."""
         return in_words(self.edge.lacks)
+
+    @property
+    def gone(self) -> list[str]:
+        """Which of its pages are gone, a sentence each."""
+        return gone_in_words(self.edge)
 
     @property
     def sensitive(self) -> str:

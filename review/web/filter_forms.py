@@ -41,7 +41,7 @@ class QueueFilterForm(forms.Form):
         ),
     )
     tier = forms.ChoiceField(label=_("Tier"))
-    category = forms.ChoiceField(label=_("Donor's category"))
+    category = forms.ChoiceField(label=_("Donor’s category"))
     sensitive = forms.ChoiceField(label=_("Sensitivity"))
     placement = forms.ChoiceField(label=_("Placement"))
     generator = forms.ChoiceField(label=_("Found by"), choices=lambda: [ALL, *generator_choices()])
@@ -98,7 +98,11 @@ class QueueFilterForm(forms.Form):
     @property
     def selects(self) -> list[BoundField]:
         """The fields between the search and the check boxes."""
-        return [field for field in self.visible_fields() if field.name not in ("text", "held", "stale")]
+        return [field for field in self.visible_fields() if field.name != "text" and field not in self.checks]
+
+    @property
+    def checks(self) -> list[BoundField]:
+        return [self[name] for name in ("held", "stale", "regressed")]
 
 
 class LinkFilterForm(forms.Form):

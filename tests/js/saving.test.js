@@ -247,3 +247,13 @@ test("a rejection holds for as long as the last one did", inWindow({}, async (wi
   window.press("1");
   assert.equal(window.card.querySelector("[name=reach][value=days]").checked, true);
 }));
+
+test("where the words of a link are the acceptor's name, the list of the last decisions says them once", inWindow({}, async (window, server) => {
+  window.press("a");
+  const [line] = window.recent;
+  assert.deepEqual([line.querySelector("[data-to]").hidden, line.querySelector("[data-target]").textContent], [false, "Target 0"]);
+  window.press("e");
+  window.find("[data-anchor]").value = "";
+  window.press([..."Target 1", "Enter"]);
+  assert.equal(window.recent[0].querySelector("[data-to]").hidden, true);
+}));

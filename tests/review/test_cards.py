@@ -16,6 +16,7 @@ from review.queue import card_words
 from review.queue.selectors import card_of
 from review.rulings import Ruling
 from tests.factories import make_category, make_edge, make_link, make_page
+from tests.markup import compact
 from tests.review.queue_requests import (
     EVIL,
     GROUP,
@@ -387,6 +388,12 @@ def test_a_card_says_of_both_pages_that_they_are_gone(project, gone, words):
     assert [sign.text for sign in card_of(edge).signs if sign.name == "Page gone"] == [f"The donor {words}"]
     edge = make_edge(project, target=make_page(project, **gone), stale=True)
     assert [sign.text for sign in card_of(edge).signs if sign.name == "Page gone"] == [f"The acceptor {words}"]
+
+
+def test_which_page_is_gone_is_read_without_a_pointer(project, as_editor):
+    edge = make_edge(project, target=make_page(project, status="removed"), stale=True)
+    page = compact(as_editor.get(f"/p/shop/queue/{edge.pk}/").content.decode())
+    assert "<b>Page gone.</b> The acceptor was removed from the site.</p>" in page
 
 
 def test_a_card_says_that_the_newest_import_lacks_a_page(project):

@@ -11,6 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.html import strip_tags
 
 from linker.models import CandidateEdge
+from review.decisions import decide_edges
+from review.models import Verb
 from review.queue.chips import chips
 from review.queue.filters import Order, QueueFilter
 from review.queue.page_text import MAX_PARAGRAPHS, page_text
@@ -160,6 +162,21 @@ def test_a_long_or_hostile_page_is_shown_in_part_and_as_text(project, as_editor)
     assert "<img" not in content
     assert "The page goes on." in content
     assert len(page_text(page).paragraphs) == MAX_PARAGRAPHS
+
+
+@pytest.mark.parametrize(
+    ("query", "said"), [("", "in the text: Warm socks Undo"), ("?status=accepted", "Tips → Warm socks")]
+)
+def test_where_the_words_of_a_link_are_the_acceptors_name_a_list_says_them_once(
+    project, as_editor, editor, query, said
+):
+    edge = make_edge(
+        project, make_page(project, title="Tips"), make_page(project, title="Warm socks"), anchor="Warm socks"
+    )
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    page = text(as_editor.get(f"{PAGE}{query}"))
+    assert said in page
+    assert "Warm socks → Warm socks" not in page
 
 
 def test_a_line_marks_the_acceptor_though_its_name_are_the_words_and_the_donor_is_left_out(project, as_editor):

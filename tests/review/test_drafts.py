@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from importlib import import_module
 
 import psycopg
@@ -43,6 +44,7 @@ from review.releases.create import NothingToExport
 from review.releases.drafts import NoOpenDraft
 from tests.examples import tried
 from tests.factories import lenient_tiers, make_edge, make_link, make_replacement, make_run
+from tests.markup import compact
 from tests.review.test_release import release_of
 
 draft_keys = import_module("review.migrations.0022_draft_keys")
@@ -257,6 +259,17 @@ def test_a_draft_says_what_a_person_has_to_know_before_it_leaves(project, accept
     assert "Take <mark>warm socks</mark>, and a map." in page
     assert "Dress well" not in page
     assert (page.count('<th scope="row"'), judged.count('<th scope="row"')) == (2, 1)
+
+
+def test_the_sentence_of_a_link_that_a_draft_removes_stands_under_what_is_out_before(
+    project, accepted, manager, client_for
+):
+    Page.objects.filter(pk=accepted.source_id).update(body="Dress well. Take warm socks, and a map.")
+    release_of(project)
+    outgoing.withdraw(project, project.edges.all(), manager)
+    page = compact(client_for(manager).get(f"/p/{project.slug}/export/drafts/{draft_of(project, manager).pk}/").text)
+    before, after = (re.search(rf'<td data-label="{side}"[^>]*>(.*?)</td>', page)[1] for side in ("Before", "After"))
+    assert ("<mark>" in before, after.strip()) == (True, "–")
 
 
 def test_unreviewed_links_of_a_draft_are_listed_alone(project, accepted, editor):

@@ -149,6 +149,12 @@ def test_the_end_of_the_list_says_what_was_decided_and_leads_to_what_waits(proje
     assert {sent["counts"]["menu"][name] for name in ("later", "today")} == {"0", "3"}
 
 
+def test_each_tick_of_the_filter_stands_before_its_label(edge, as_editor):
+    form = compact(as_editor.get(f"{PAGE}all-filters/").content.decode())
+    ticks = re.findall(r'<label class="field--check field"> ?<input type="checkbox" name="(\w+)"', form)
+    assert ticks == re.findall(r'type="checkbox" name="(\w+)"', form) == ["held", "stale", "regressed"]
+
+
 def test_a_field_that_is_not_known_is_named(edge, as_editor):
     page = text(as_editor.get(f"{PAGE}?categroy=5&after=1"))
     assert "The filter ignores these, because the field or its value is unknown: categroy." in page

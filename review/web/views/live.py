@@ -43,7 +43,7 @@ class LiveFilterForm(forms.Form):
     state = forms.ChoiceField(label=gettext_lazy("State"))
     days = forms.IntegerField(label=gettext_lazy("For at least, days"), min_value=0)
     owner = forms.ChoiceField(label=gettext_lazy("With"))
-    category = forms.ChoiceField(label=gettext_lazy("Donor's category"))
+    category = forms.ChoiceField(label=gettext_lazy("Donor’s category"))
     closed = forms.BooleanField(label=gettext_lazy("Closed"))
 
     def __init__(self, chosen: LiveFilter, members: Sequence[Membership], project: Project) -> None:

@@ -73,6 +73,7 @@ def test_the_queue_fits_a_phone_and_is_decided_with_a_thumb(page, project, edito
     for button in buttons.all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44, button.inner_text()
+    assert card(page).locator(".edge__actions").bounding_box()["height"] < PHONE["height"] / 3
     page.keyboard.press("Escape")
     expect(card(page).get_by_role("link", name="Read the pages")).to_be_hidden()
     page.locator("[data-do=accept]").click()
@@ -108,3 +109,25 @@ def test_on_a_phone_the_donors_path_is_whole_no_fact_is_cut_and_no_key_is_hinted
     assert page.locator(".donor .facts-line").evaluate(CUT) == []
     assert page.locator(".donor .mono").inner_text() == "/radishes-from-seed-to-plot/"
     expect(page.locator("kbd").filter(visible=True)).to_have_count(0)
+
+
+LABELS = """(fields) => {
+  const rows = new Map();
+  for (const field of fields) {
+    const [label, control] = [...field.children].map((child) => child.getBoundingClientRect());
+    const row = Math.round(control.bottom);
+    rows.set(row, [...(rows.get(row) || []), Math.round(label.top)]);
+  }
+  return [...rows.values()];
+}"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", ["queue/all-filters/", "export/links/"])
+def test_the_labels_of_a_row_of_filters_stand_at_one_height(page, queue_url, edges, editor, sign_in, path):
+    sign_in(editor)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(queue_url.replace("queue/", path))
+    rows = page.locator(".filters > .field:has(> label + :is(select, input:not([type=checkbox])))").evaluate_all(LABELS)
+    assert max(map(len, rows)) > 2
+    assert all(len(set(tops)) == 1 for tops in rows), rows
