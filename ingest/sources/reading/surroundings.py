@@ -11,7 +11,7 @@ from zlib import crc32
 from ingest.sources.reading.groups import Groups, lines_of_groups
 from ingest.sources.reading.lists import AT_EDGES, FEW_WORDS, LABEL, PROSE
 from ingest.sources.reading.site_names import folded, page_key, page_number
-from ingest.sources.reading.text_lines import edges_of, lines_of, words_beside
+from ingest.sources.reading.text_lines import edges_of, letters, lines_of, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FEWEST, SHARE = 5, 0.15  # pages with the words or with such a line, and of those that have a text
 FIRST_WORDS = 2  # that stand on most pages before one link, whatever follows them: “Next in hills:”
 NAMED, OTHERS = 0.8, 0.6  # of the lines with the same words: those whose links are names of pages, and of other ones
+LABEL_ENDS = (":", "–", "—", "→", "»", "›", "|", "：")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -81,7 +82,7 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], n
                 words = _words(text, links, line)
                 leads = _leads(words)
                 anywhere.update(leads)
-                frames.add(words, links, line)
+                frames.add(text, links, line)
                 if number in edges:
                     found.update(leads)
                     at_edges.update(leads)
@@ -101,7 +102,8 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], n
 
 class _Frames:
     """Sentences that a site writes around the names of other pages each time, wherever they stand in a text: “If you
-    liked this, read also ...”. An editor's that is written often names the same pages, or stands twice on a page."""
+    liked this, read also ...”; and labels before one of them: “Read next: ...”. An editor's that is written often names
+    the same pages, or stands twice on a page."""
 
     def __init__(self, names: SiteNames) -> None:
         self.names = names
@@ -109,8 +111,8 @@ class _Frames:
         self.lines: defaultdict[int, list[list[Link]]] = defaultdict(list)
         self.on_page: set[int] = set()
 
-    def add(self, words: Sequence[Sequence[str]], links: Sequence[Link], line: Line) -> None:
-        if frame := _frame(words):
+    def add(self, text: str, links: Sequence[Link], line: Line) -> None:
+        if frame := _frame(text, links, line):
             self.on_page.add(frame)
             self.lines[frame].append([links[number] for number in line.links])
 
@@ -135,9 +137,17 @@ def _words(text: str, links: Sequence[Link], line: Line) -> list[list[str]]:
     return [_WORD.findall(piece.casefold()) for piece in words_beside(text, line, links)]
 
 
-def _frame(words: Sequence[Sequence[str]]) -> int:
-    """A number of the words around the links of a line where they are a sentence; 0 where there are too few."""
-    return _around(words) if sum(map(len, words)) >= FEW_WORDS else 0
+def _frame(text: str, links: Sequence[Link], line: Line) -> int:
+    """A number of the words around the links of a line where they are a sentence, or a label before a link; else 0."""
+    words = _words(text, links, line)
+    is_sentence = sum(map(len, words)) >= FEW_WORDS
+    return _around(words) if is_sentence or (words[0] and _is_labelled(text, links, line)) else 0
+
+
+def _is_labelled(text: str, links: Sequence[Link], line: Line) -> bool:
+    """Whether a line is one link behind a label."""
+    before, *after = words_beside(text, line, links)
+    return len(after) == 1 and before.rstrip().endswith(LABEL_ENDS) and not letters(after[0])
 
 
 def _around(words: Sequence[Sequence[str]]) -> int:
@@ -156,9 +166,7 @@ def lines_of_site(
     }
     if known.frames:
         found.update(
-            number
-            for number, line in enumerate(lines)
-            if line.links and _frame(_words(text, links, line)) in known.frames
+            number for number, line in enumerate(lines) if line.links and _frame(text, links, line) in known.frames
         )
     if known.groups:
         found |= lines_of_groups(url, text, links, lines, names, known.groups)

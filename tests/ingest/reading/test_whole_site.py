@@ -260,3 +260,31 @@ def test_a_sentence_that_names_two_other_pages_each_time_is_the_site_s():
     assert "Who liked" not in text
     pages = [article(n, text=told(n, n % 4, 6) if n % 3 else in_text(n)) for n in range(MANY)]
     assert set(settled_around(pages[4], pages)[0].values()) == {"content"}
+
+
+READ_NEXT = ["Read next:", "Lesen Sie auch –", "→ Siga leyendo:", "続きを読む："]
+
+
+def with_label(label, n, target, after=""):
+    line = f"<p>{label} <a href=/post-{target}><em>{name(target)}</em></a>{after}</p>"
+    return f"{in_text(n)}</p>{line}<p>{paragraph(n + 200)}"
+
+
+@pytest.mark.parametrize("label", READ_NEXT)
+def test_a_label_within_texts_before_the_name_of_another_page_each_time_is_the_site_s(label):
+    pages = [article(n, text=with_label(label, n, (3 * n + 7) % 20) if n % 3 else in_text(n)) for n in range(MANY)]
+    found, text = settled_around(pages[4], pages)
+    assert found == {"what we wrote": "content", name(19): "navigation"}
+    assert label not in text
+
+
+def test_a_label_that_an_editor_writes_before_the_same_page_or_a_sentence_is_the_editor_s():
+    same = [article(n, text=with_label("The rules:", n, 13 + n % 7) if n % 3 else in_text(n)) for n in range(MANY)]
+    said = ", which says more"
+    told = [
+        article(n, text=with_label("See:", n, (3 * n + 7) % 20, said) if n % 9 == 1 else in_text(n))
+        for n in range(MANY)
+    ]
+    seldom = [article(n, text=with_label("Read next:", n, (n + 5) % 20) if n < 2 else in_text(n)) for n in range(MANY)]
+    for pages in (same, told, seldom):
+        assert set(settled_around(pages[1], pages)[0].values()) == {"content"}
