@@ -11,12 +11,10 @@ from ingest.sources.connectors.crawler.alone import end_with
 from ingest.sources.connectors.crawler.crawl import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from multiprocessing.sharedctypes import Synchronized
 
     from ingest.sources.connectors.crawler.plan import Plan
-
-    Work = Callable[[int, int, Callable[[int], None]], None]
+    from ingest.sources.settle_all import Work
 
 FEW = 400  # pages from which several processes are worth their start
 TELL_SECONDS = 0.5

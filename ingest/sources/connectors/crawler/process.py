@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from functools import partial
 from pathlib import Path
 
 from scrapy.crawler import AsyncCrawlerProcess
@@ -18,10 +19,11 @@ from ingest.sources.connectors.crawler.alone import alone, end_with
 from ingest.sources.connectors.crawler.crawl import Crawl, tell
 from ingest.sources.connectors.crawler.depths import find_depths
 from ingest.sources.connectors.crawler.network import CheckedResolver, settings_of
+from ingest.sources.connectors.crawler.parts import in_parts
 from ingest.sources.connectors.crawler.plan import Plan
 from ingest.sources.connectors.crawler.read_all import read_all
-from ingest.sources.connectors.crawler.settle_all import settle_all
 from ingest.sources.connectors.crawler.spider import SiteSpider
+from ingest.sources.settle_all import settle_all
 from ingest.sources.store import FetchStore
 from linker.errors import UserError
 
@@ -47,7 +49,7 @@ def work(plan: Plan, store: FetchStore) -> None:
         fetch(plan, store)
     read_all(plan, store)
     soft_404.mark(plan, store)
-    settle_all(plan, store)
+    settle_all(store, Path(plan.previous) if plan.previous else None, partial(in_parts, plan))
     if not store.noted("has_depths", False):
         tell(0, 0, "Counting clicks from the home page")
         if plan.follows:

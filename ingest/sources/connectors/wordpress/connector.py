@@ -23,6 +23,7 @@ from ingest.sources.connectors.wordpress.moves import forget_moves, note_moves
 from ingest.sources.connectors.wordpress.post_types import check_addresses, post_types, total
 from ingest.sources.connectors.wordpress.sections import Sections
 from ingest.sources.connectors.wordpress.texts import read_texts
+from ingest.sources.settle_all import settle_all
 from linker.errors import UserError
 from linker.wording import number
 
@@ -97,6 +98,7 @@ def _run(fetch: Fetch) -> None:
     for post_type in types:
         read_texts(fetch, post_type, sections)
     add_home(fetch)
+    settle_all(fetch.store, fetch.fetching.previous, fetch.at_once)
     note_moves(fetch, is_whole=is_listed)
     left = fetch.store.counts().get("waiting", 0)
     if left:

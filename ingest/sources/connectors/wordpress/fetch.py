@@ -9,6 +9,7 @@ from ingest.sources.connectors.wordpress.api import WordPressApi
 
 if TYPE_CHECKING:
     from ingest.sources.connectors.base import Fetching
+    from ingest.sources.settle_all import Work
 
 BACKOFF = 10  # times the usual pause, before a question is asked for the second time
 
@@ -48,6 +49,10 @@ class Fetch:
         counts = self.store.counts()
         known = sum(counts.values())
         self.fetching.progress(known - counts.get("waiting", 0), max(1, known), "Reading posts and pages")
+
+    def at_once(self, pages: int, saying: str, work: Work) -> None:
+        """Does work on all pages in this process, see `settle_all`."""
+        work(0, 1, lambda done: self.fetching.progress(done, pages, saying))
 
     def note_requests(self) -> None:
         """Adds what was asked since the last time to what the store says of this fetch."""

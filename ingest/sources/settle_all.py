@@ -1,16 +1,14 @@
-"""After all pages are read: what an editor linked is told once more, by what the site's pages say."""
+"""After all pages of a site are read, by a crawl or from WordPress: what an editor linked is told once more."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.sources.connectors.crawler.crawl import tell
-from ingest.sources.connectors.crawler.parts import in_parts
 from ingest.sources.reading.groups import learn as learn_groups
 from ingest.sources.reading.site_names import SiteNames, page_number
 from ingest.sources.reading.site_template import MAX_PAGES
@@ -21,23 +19,27 @@ from ingest.sources.store import FetchStore, StoredLink
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
-    from ingest.sources.connectors.crawler.plan import Plan
     from ingest.sources.reading.whole_site import Settled
+
+Work = Callable[[int, int, Callable[[int], None]], None]
+InParts = Callable[[int, str, Work], None]
 
 CHUNK = 100  # pages in one transaction
 BEGINNING = 2000  # characters of a text in which its opening stands
 SAYING = "Comparing pages"
 
 
-def settle_all(plan: Plan, store: FetchStore) -> None:
-    """Once for a crawl; again where it was interrupted, which changes nothing of pages that were done."""
+def settle_all(store: FetchStore, previous: Path | None, in_parts: InParts) -> None:
+    """Once for a fetch; again where it was interrupted, which changes nothing of pages that were done. `previous` is
+    the store of the last fetch. `in_parts` is given how many pages there are, what to say meanwhile, and work that it
+    calls for each part."""
     if store.noted("is_settled", False):
         return
     pages = store.connection.execute("SELECT count(*) FROM reading").fetchone()[0]
     if pages:
-        tell(0, pages, SAYING)
         names = SiteNames.of(
             store.connection.execute(
                 "SELECT p.url, r.title, r.h1, r.description, substr(r.text, 1, ?) "
@@ -45,10 +47,10 @@ def settle_all(plan: Plan, store: FetchStore) -> None:
                 [BEGINNING],
             )
         )
-        in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_names, names)))
-        known = _surroundings(plan, store, names)
+        in_parts(pages, SAYING, partial(_settle_part, store.path, partial(_by_names, names)))
+        known = _surroundings(store, previous, names)
         if known:
-            in_parts(plan, pages, SAYING, partial(_settle_part, plan, partial(_by_surroundings, known, names)))
+            in_parts(pages, SAYING, partial(_settle_part, store.path, partial(_by_surroundings, known, names)))
     with store.transaction():
         store.note("is_settled", True)
 
@@ -63,7 +65,7 @@ def _by_surroundings(
     return settle_around(url, text, links, known, names)
 
 
-def _surroundings(plan: Plan, store: FetchStore, names: SiteNames) -> Surroundings:
+def _surroundings(store: FetchStore, previous: Path | None, names: SiteNames) -> Surroundings:
     """What stands around the texts, learned from pages all over the site; what was learned of the last crawl still
     holds, for its pages that are as they were have lost it."""
     rows = store.connection.execute(
@@ -75,9 +77,9 @@ def _surroundings(plan: Plan, store: FetchStore, names: SiteNames) -> Surroundin
     stored = store.noted("surroundings")
     if stored is None:
         known = learn(_sample(store), lists, names)._replace(groups=learn_groups(_all(store), names))
-        if plan.previous:
-            with FetchStore(Path(plan.previous), read_only=True) as previous:
-                known = known.with_earlier(previous.noted("surroundings"))
+        if previous is not None:
+            with FetchStore(previous, read_only=True) as old:
+                known = known.with_earlier(old.noted("surroundings"))
         with store.transaction():
             store.note("surroundings", known.to_json())
         return known
@@ -104,7 +106,7 @@ def _sample(store: FetchStore) -> Iterator[tuple[str, list[StoredLink]]]:
 
 
 def _settle_part(
-    plan: Plan,
+    path: Path,
     change: Callable[[str, str, list[StoredLink]], Settled | None],
     part: int,
     parts: int,
@@ -112,7 +114,7 @@ def _settle_part(
 ) -> None:
     """Settles each page whose number leaves the rest `part`."""
     last = done = 0
-    with FetchStore(Path(plan.store)) as store:
+    with FetchStore(path) as store:
         while rows := store.connection.execute(
             "SELECT p.id, p.url, r.text FROM reading r JOIN page p ON p.id = r.page "
             "WHERE p.id > ? AND p.id % ? = ? ORDER BY p.id LIMIT ?",
