@@ -131,3 +131,42 @@ def test_the_labels_of_a_row_of_filters_stand_at_one_height(page, queue_url, edg
     rows = page.locator(".filters > .field:has(> label + :is(select, input:not([type=checkbox])))").evaluate_all(LABELS)
     assert max(map(len, rows)) > 2
     assert all(len(set(tops)) == 1 for tops in rows), rows
+
+
+# Whether something else lies over the middle of what has the focus, and how far its ring reaches beyond what cuts it off.
+FOCUS = """() => {
+  const at = document.activeElement;
+  if (at === document.body) return null;
+  const box = at.getBoundingClientRect();
+  const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  const style = getComputedStyle(at);
+  const ring = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+  let cut = 0;
+  for (let around = at.parentElement; around && around !== document.body; around = around.parentElement) {
+    if (getComputedStyle(around).overflowX === "visible") continue;
+    const edge = around.getBoundingClientRect();
+    cut = Math.max(cut, box.right + ring - edge.left - around.clientLeft - around.clientWidth, edge.left - box.left + ring);
+  }
+  return { what: at.textContent.trim().slice(0, 40), isCovered: !at.contains(top) && !top?.contains(at), cut: Math.round(cut) };
+}"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("size", [PHONE, {"width": 1440, "height": 900}], ids=["phone", "desk"])
+def test_what_has_the_focus_is_not_covered_and_its_ring_is_whole(page, many, queue_url, editor, sign_in, size):
+    sign_in(editor)
+    page.set_viewport_size(size)
+    page.goto(queue_url)
+    expect_loaded(page)
+    for _ in range(10):
+        page.locator("[data-do=accept]").click()
+    expect_saved(page)
+    found = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if (at := page.evaluate(FOCUS)) is None:
+            break
+        found.append(at)
+    assert len(found) > 30
+    assert [at for at in found if at["isCovered"]] == []
+    assert [at for at in found if at["cut"] > 0] == []
