@@ -22,6 +22,7 @@ from linker.reports.sentences import in_words
 from linker.web.forms.change_log import form_labels, value_label
 from linker.web.glossary import TERMS
 from linker.web.log_sayings import NAMES, SUBJECTS, VALUES
+from linker.web.stage_words import STAGES
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -163,6 +164,12 @@ def _as_text(value: Any, kind: str, name: str) -> str:
     if isinstance(value, float):
         return number_format(value, use_l10n=True)
     return value_label(kind, name, value) or in_words(str(value), () if name == "reason" else VALUES.get(kind, ()))
+
+
+@register.filter
+def stage_in_words(stage: str) -> str:
+    """What a run is doing, which it stores in English."""
+    return in_words(stage, STAGES)
 
 
 @register.filter

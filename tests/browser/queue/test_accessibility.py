@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from review import undoing
 from review.decisions import decide_edges
 from review.models import Verb
 from tests.browser.queue.screen import card, expect_loaded, expect_open, expect_saved, press
-from tests.factories import make_edge, make_page
+from tests.factories import make_category, make_edge, make_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -133,7 +134,7 @@ def test_the_labels_of_a_row_of_filters_stand_at_one_height(page, queue_url, edg
     assert all(len(set(tops)) == 1 for tops in rows), rows
 
 
-# Whether something else lies over the middle of what has the focus, and how far its ring reaches beyond what cuts it off.
+# Whether something else lies over the middle of what has the focus, and how far its ring is cut off.
 FOCUS = """() => {
   const at = document.activeElement;
   if (at === document.body) return null;
@@ -145,9 +146,11 @@ FOCUS = """() => {
   for (let around = at.parentElement; around && around !== document.body; around = around.parentElement) {
     if (getComputedStyle(around).overflowX === "visible") continue;
     const edge = around.getBoundingClientRect();
-    cut = Math.max(cut, box.right + ring - edge.left - around.clientLeft - around.clientWidth, edge.left - box.left + ring);
+    const right = edge.left + around.clientLeft + around.clientWidth;
+    cut = Math.max(cut, box.right + ring - right, edge.left - box.left + ring);
   }
-  return { what: at.textContent.trim().slice(0, 40), isCovered: !at.contains(top) && !top?.contains(at), cut: Math.round(cut) };
+  const isCovered = !at.contains(top) && !top?.contains(at);
+  return { what: at.textContent.trim().slice(0, 40), isCovered, cut: Math.round(cut) };
 }"""
 
 
@@ -170,3 +173,34 @@ def test_what_has_the_focus_is_not_covered_and_its_ring_is_whole(page, many, que
     assert len(found) > 30
     assert [at for at in found if at["isCovered"]] == []
     assert [at for at in found if at["cut"] > 0] == []
+
+
+# Of the donor's facts, how wide each is and whether it ends within the line.
+FACTS = """(line) => [...line.children].map((fact) => {
+  const [shown, box] = [fact.getBoundingClientRect(), line.getBoundingClientRect()];
+  return { text: fact.textContent.trim(), width: Math.round(shown.width), isWithin: shown.right <= box.right + 1 };
+})"""
+# Of the last decisions, those whose words are below what is shown of them.
+UNREAD = """(lines) => lines.filter((line) => {
+  const [words, box] = [line.querySelector("[data-name]"), line.querySelector(".recent__what")];
+  return words.getClientRects()[0].bottom > box.getBoundingClientRect().bottom + 1;
+}).map((line) => line.textContent.trim())"""
+
+
+@pytest.mark.nightly
+def test_in_german_the_donors_facts_and_the_words_of_the_last_decisions_have_room(
+    queue_url, project, editor, context_of
+):
+    numbers = {"inlinks": 12, "outlinks": 8, "last_modified": timezone.now()}
+    section = make_category(project, "Werkzeug", "Gartenscheren und Astscheren")
+    donor = make_page(project, "/gartenscheren-und-astscheren/", title="Gartenscheren", category=section, **numbers)
+    for name in ("Pflaumenbäume beschneiden", "Birnbäume beschneiden", "Bohnen"):
+        make_edge(project, donor, make_page(project, title=name), anchor=name, authority=0.78, span_start=None)
+    page = context_of(editor, locale="de-DE", viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(queue_url)
+    expect_loaded(page)
+    facts = page.locator(".donor .facts-line").evaluate(FACTS)
+    assert [fact for fact in facts if fact["width"] < 40 or not fact["isWithin"]] == []
+    press(page, "aa")
+    expect_saved(page)
+    assert page.locator("[data-recent] > li").evaluate_all(UNREAD) == []
