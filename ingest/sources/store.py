@@ -171,6 +171,10 @@ class FetchStore:
                 *(reading.word_count, reading.modified, reading.needs_browser),
             ],
         )
+        self.save_links(page, links)
+
+    def save_links(self, page: int, links: Iterable[StoredLink]) -> None:
+        """The links of a page, instead of those it had. Within a transaction of the caller's."""
         self.connection.execute("DELETE FROM link WHERE source = ?", [page])
         self.connection.executemany(
             "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, ?)",

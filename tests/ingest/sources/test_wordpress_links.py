@@ -17,16 +17,24 @@ POSTS = 24
 
 
 class WithPlugins(FakeWordPress):
-    """Each post has a link of its editor; a plugin names another post in the middle, and two below the text."""
+    """Each post has a link of its editor; plugins name another post in the middle, and others below the text."""
+
+    shapes = ("label", "words")
 
     def post(self, number: int):
-        other, one, two = ((number * factor + 5) % POSTS + 1 for factor in (5, 7, 11))
-        to = lambda at, words: f'<a href="{self.address}/p{at}/">{words}</a>'  # noqa: E731
-        body = (
-            f"<p>{paragraph(number)} {to((number + 1) % POSTS + 1, 'what we wrote')}. {paragraph(number + 40)}</p>"
-            f"<p><strong>Read also:</strong> {to(other, f'Post {other}')}</p><p>{paragraph(number + 80)}</p>"
-            f"<p>You may like: {to(one, f'Post {one}')} | {to(two, f'Post {two}')}</p>"
-        )
+        def to(at: int, words: str = "") -> str:
+            return f'<a href="{self.address}/p{at}/">{words or f"Post {at}"}</a>'
+
+        other, *more = ((number * factor + 5) % POSTS + 1 for factor in (5, 7, 11, 13))
+        shapes = {
+            "label": (f"<p><strong>Read also:</strong> {to(other)}</p>", ""),
+            "words": ("", f"<p>You may like: {to(more[0])} | {to(more[1])}</p>"),
+            "box": (f'<div class="irp"><span>READ</span> {to(other)}</div>', ""),
+            "list": ("", f"<h3>Related posts</h3><ol>{''.join(f'<li>{to(at)}</li>' for at in more)}</ol>"),
+        }
+        within, below = ("".join(shapes[shape][part] for shape in self.shapes) for part in (0, 1))
+        linked = f"{paragraph(number)[:-1]} {to((number + 1) % POSTS + 1, 'what we wrote')}. {paragraph(number + 40)}"
+        body = f"<p>{linked}</p>{within}<p>{paragraph(number + 80)}</p>{below}"
         return super().post(number) | {"content": {"rendered": body, "protected": False}}
 
 
@@ -45,14 +53,15 @@ def links_in_texts(run) -> set[str]:
         return {anchor for (anchor,) in store.connection.execute("SELECT anchor FROM link WHERE block = 'content'")}
 
 
-def test_lines_of_plugins_are_no_editor_s_links_and_no_text(plugins):
+@pytest.mark.parametrize("shapes", [("label", "words"), ("box", "list"), ("list",)])
+def test_what_plugins_set_is_neither_an_editor_s_link_nor_text(plugins, shapes):
+    plugins.shapes = shapes
     run = fetch(make_source(plugins))
     assert run.report["is_whole"], run.report
     assert links_in_texts(run) == {"what we wrote"}
     with FetchStore(store_path(run), read_only=True) as store:
         texts = " ".join(text for (text,) in store.connection.execute("SELECT text FROM reading"))
-    assert "Read also" not in texts
-    assert "You may like" not in texts
+    assert not [words for words in ("Read also", "You may like", "READ", "Related posts") if words in texts]
     assert paragraph(81) in texts
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ingest.sources.connectors.crawler.crawl import tell
 from ingest.sources.connectors.crawler.parts import in_parts
 from ingest.sources.connectors.crawler.scope import Scope
-from ingest.sources.reading import SiteTemplate, decode, read_page
-from ingest.sources.reading.site_template import MAX_PAGES
+from ingest.sources.learned_template import learned_template
+from ingest.sources.reading import read_page
 from ingest.sources.store import FetchStore, Reading, StoredLink, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ingest.sources.connectors.crawler.plan import Plan
-    from ingest.sources.reading import ReadPage
+    from ingest.sources.reading import ReadPage, SiteTemplate
 
 CHUNK = 50  # pages read in one transaction
 WITHOUT_READING = (
@@ -31,46 +31,8 @@ def read_all(plan: Plan, store: FetchStore) -> None:
     left = store.connection.execute(f"SELECT count(*) {WITHOUT_READING}").fetchone()[0]
     if not left:
         return
-    template = _template(plan, store, left)
+    template = learned_template(store, Path(plan.previous) if plan.previous else None, left, tell)
     in_parts(plan, left, "Reading pages", partial(_read_part, plan, template))
-
-
-def _template(plan: Plan, store: FetchStore, left: int) -> SiteTemplate:
-    """What repeats on the pages. Where most pages are as they were, what was learned the last time still holds, and so
-    do the texts of the pages that were read with it."""
-    stored = store.noted("template")
-    if stored is None:
-        stored = _earlier(plan, store, left)
-    if stored is not None:
-        return SiteTemplate.from_json(stored)
-    tell(0, left, "Learning what repeats")
-    template = SiteTemplate.learn(_sample(store))
-    with store.transaction():
-        store.note("template", template.to_json())
-    return template
-
-
-def _earlier(plan: Plan, store: FetchStore, left: int) -> dict[str, Any] | None:
-    unchanged = store.connection.execute("SELECT count(*) FROM page WHERE unchanged").fetchone()[0]
-    if not plan.previous or unchanged < left:
-        return None
-    with FetchStore(Path(plan.previous), read_only=True) as previous:
-        found: dict[str, Any] | None = previous.noted("template")
-    if found is not None:
-        with store.transaction():
-            store.note("template", found)
-    return found
-
-
-def _sample(store: FetchStore) -> Iterator[tuple[str, str]]:
-    """As many pages as are learned from, from all over the site."""
-    rows = store.connection
-    condition = "state = 'done' AND status_code = 200 AND html IS NOT NULL"
-    numbers = [number for (number,) in rows.execute(f"SELECT id FROM page WHERE {condition} ORDER BY id")]
-    step = max(1, len(numbers) // MAX_PAGES)
-    for number in numbers[::step][:MAX_PAGES]:
-        url, kind, html = rows.execute("SELECT url, content_type, html FROM page WHERE id = ?", [number]).fetchone()
-        yield url, decode(unpacked(html), kind)
 
 
 def _read_part(plan: Plan, template: SiteTemplate, part: int, parts: int, note: Callable[[int], None]) -> None:

@@ -21,6 +21,7 @@ from ingest.sources.connectors.wordpress.home import add_home
 from ingest.sources.connectors.wordpress.listing import list_posts, types_gone
 from ingest.sources.connectors.wordpress.moves import forget_moves, note_moves
 from ingest.sources.connectors.wordpress.post_types import check_addresses, post_types, total
+from ingest.sources.connectors.wordpress.read_posts import read_posts
 from ingest.sources.connectors.wordpress.sections import Sections
 from ingest.sources.connectors.wordpress.texts import read_texts
 from ingest.sources.settle_all import settle_all
@@ -97,6 +98,7 @@ def _run(fetch: Fetch) -> None:
     is_listed = not complaints
     for post_type in types:
         read_texts(fetch, post_type, sections)
+    read_posts(fetch)
     add_home(fetch)
     settle_all(fetch.store, fetch.fetching.previous, fetch.at_once)
     note_moves(fetch, is_whole=is_listed)

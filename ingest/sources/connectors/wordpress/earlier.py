@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def copy_unchanged(fetch: Fetch, post_type: PostType) -> None:
     """Takes from the last fetch what has the same time of change and terms as then: text, links and section. Where
-    the terms themselves have changed, everything is read anew."""
+    the terms themselves have changed, or posts were read one by one then, everything is read anew."""
     previous = fetch.fetching.previous
     if previous is None:
         return
     with FetchStore(previous, read_only=True) as old:
-        if old.noted("sections") != fetch.store.noted("sections"):
+        if old.noted("sections") != fetch.store.noted("sections") or old.noted("template") is None:
             return
         known = {
             (key, modified, mark): page

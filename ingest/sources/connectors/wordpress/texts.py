@@ -1,4 +1,4 @@
-"""The texts of posts that are new or changed since the last fetch; those of the others are copied from it."""
+"""The HTML of posts that are new or changed since the last fetch; what was read in the others is copied from it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 
 from ingest.sources.connectors.wordpress.api import PER_PAGE, WordPressError, WordPressRefusal, things
 from ingest.sources.connectors.wordpress.earlier import copy_unchanged
-from ingest.sources.connectors.wordpress.facts import mapping, plain, rendered, stored_links, time_of, which
-from ingest.sources.reading import read_page
-from ingest.sources.store import Reading
+from ingest.sources.connectors.wordpress.facts import mapping, plain, rendered, time_of, which
+from ingest.sources.store import Reading, packed
 
 if TYPE_CHECKING:
     from ingest.sources.connectors.wordpress.fetch import Fetch
@@ -94,25 +93,20 @@ def _save(fetch: Fetch, page: int, post: dict[str, Any], sections: Sections) -> 
         content = SHORTCODE.sub(" ", content)
         fetch.counts["page_builders"] = fetch.counts.get("page_builders", 0) + 1
         fetch.store.note("page_builders", fetch.counts["page_builders"])
-    url = str(post["link"])
-    read = read_page(f"<html><body><main><article>{content}</article></main></body></html>", url)
+    html = f"<html><body><main><article>{content}</article></main></body></html>"
     seo = mapping(post, "yoast_head_json")
     reading = Reading(
         title=plain(str(seo.get("title") or title)),
         h1=title,
-        headings=tuple(read.headings),
         description=plain(str(seo.get("description") or rendered(post, "excerpt")))[:500],
         language=sections.language,
-        text=read.text,
         breadcrumb=sections.path_of(post),
-        word_count=read.word_count,
         modified=time_of(post.get("modified_gmt")),
     )
-    links = stored_links(read.links)
     robots = " ".join(map(str, mapping(seo, "robots").values()))
     fetch.store.connection.execute(
-        "UPDATE page SET state = 'done', status_code = 200, modified = ?, robots = ?, canonical = ?, fault = '' "
-        "WHERE id = ?",
-        [reading.modified, robots, str(seo.get("canonical") or ""), page],
+        "UPDATE page SET state = 'done', status_code = 200, modified = ?, robots = ?, canonical = ?, fault = '', "
+        "html = ? WHERE id = ?",
+        [reading.modified, robots, str(seo.get("canonical") or ""), packed(html.encode("utf-8", "replace")), page],
     )
-    fetch.store.save_reading(page, reading, links)
+    fetch.store.save_reading(page, reading, ())
