@@ -12,6 +12,7 @@ from linker.matching.section_caps import caps_in_force
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
 from linker.models import ChangeKind, Run, RunKind
+from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.runs.due import new_since, start_unless_active
@@ -38,15 +39,20 @@ def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> Caps
     starts another."""
     with transaction.atomic():
         project = lock_project(run.project_id)
-        lock_edges(project.pk, sql(UNDECIDED, "e"))
         progress(0, 3, "Bringing back what there is room for")
-        back = bring_back(project)
+        back = 0
+        if project.edges.filter(UNDECIDED, capped_at__isnull=False).exists():
+            # Three passes write then, each of what the one before it leaves. Where nothing comes back, the reading of
+            # the tiers alone waits for locks, which it takes at once, and no editor waits for the rest.
+            lock_edges(project.pk, sql(UNDECIDED, "e"))
+            back = bring_back(project)
         retier(project, progress=progress)  # also what the site links by now, and words that too many links say
-        for some in batches(stream("back", f"SELECT edge FROM {BACK} ORDER BY edge", []), AT_A_TIME):
-            hide(project, edges=[edge for (edge,) in some])
+        if back:
+            for some in batches(stream("back", f"SELECT edge FROM {BACK} ORDER BY edge", []), AT_A_TIME):
+                hide(project, edges=[edge for (edge,) in some])
         progress(2, 3, "Taking out what there is no room for")
         out = take_out(project)
-        both = in_both()
+        both = in_both() if back else 0
         report = CapsReport(taken_out=out - both, back=back - both)
         lifecycle.succeed(run.pk, report)
     return report
@@ -62,6 +68,6 @@ def start_if_due(run: Run) -> Run | None:
     imports = [RunKind.IMPORT_LINKS, *([RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS] if caps_in_force(project) else [])]
     if not any(new_since(project, RunKind.CAPS, (ChangeKind.CAPS,), imports)):
         return None
-    if not project.edges.filter(UNDECIDED).exists():
+    if not kept_counts(project).aggregate(edges=total(UNDECIDED))["edges"]:
         return None
     return start_unless_active(project, RunKind.CAPS, run.created_by)

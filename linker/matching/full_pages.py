@@ -30,15 +30,16 @@ OUT, BACK = "taken_out", "brought_back"  # temporary tables with the column `edg
 _TEXT = in_text_sql("donor", of_edges_run).room
 _BESIDE = beside_sql("coalesce(beside.links, 0)", of_edges_run).room
 # Tables of their own with statistics, since a planner that takes thousands of rows for one compares each with each:
-# the suggestions that are asked about; how many more links fit into the text of each of their donors, and beside it,
-# under the caps of a run; and which of their acceptors are full.
+# the suggestions that are asked about; the caps of sections; how many more links fit into the text of each of their
+# donors, and beside it, under the caps of a run; and which of their acceptors are full.
 _STAGED = {
     "asked": """
         SELECT e.id, e.source_id, e.target_id, e.run_id, e.placement, e.capped_at FROM linker_candidateedge e
         WHERE e.project_id = %(project)s AND {asked}
     """,
+    "section_room": section_caps_sql(),
     "room": f"""
-        WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
+        WITH taken AS MATERIALIZED (
             SELECT e.source_id, count(*) FILTER (WHERE e.placement = 'inline') AS inline,
                 count(*) FILTER (WHERE e.placement = 'related') AS related
             FROM linker_candidateedge e WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
@@ -50,7 +51,7 @@ _STAGED = {
             {_BESIDE} - coalesce(taken.related, 0) AS related
         FROM (SELECT DISTINCT source_id, run_id FROM asked) a
         JOIN linker_page donor ON donor.id = a.source_id JOIN linker_run run ON run.id = a.run_id
-        LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
+        LEFT JOIN section_room section ON section.category = coalesce(donor.category_id, 0)
         LEFT JOIN taken ON taken.source_id = a.source_id LEFT JOIN beside ON beside.source_id = a.source_id
     """,
     "full_acceptor": f"""
@@ -70,7 +71,8 @@ _TAKE_OUT = f"""
 WITH locked AS (
     SELECT e.id FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id
-    WHERE CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0 OR {_ACCEPTOR_IS_FULL}
+    WHERE (CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0 OR {_ACCEPTOR_IS_FULL})
+    AND {sql(OPEN, "e")} AND NOT e.regressed -- somebody may have decided on it since it was asked about
     ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
 ), written AS (
     UPDATE linker_candidateedge e SET stale = true, capped_at = now() FROM locked WHERE e.id = locked.id RETURNING e.id

@@ -44,7 +44,7 @@ _STORED, _ASKED = "linker_tier", "tiers_asked"  # tables of tiers: those of the 
 # is looked up in the index of donors, so that a few suggestions do not cost a look at all.
 _READINGS = f"""
 CREATE TEMP TABLE readings ON COMMIT DROP AS
-WITH section AS MATERIALIZED ({_SECTIONS}), value AS (
+WITH value AS (
     SELECT o.id, o.source_id, o.target_id, s.category_id, o.score, o.stale, {sql(DECIDED, "o")} AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
         CASE WHEN {replaces_sql("o")} THEN {MOST_ROOM} ELSE {TEXT_ROOM} END AS room,
@@ -53,7 +53,7 @@ WITH section AS MATERIALIZED ({_SECTIONS}), value AS (
         CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
             ELSE coalesce(o.probability, o.similarity) END AS value
     FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id JOIN linker_page s ON s.id = o.source_id
-        LEFT JOIN section ON section.category = o.section
+        LEFT JOIN capped_sections section ON section.category = o.section
     WHERE o.project_id = %(project)s
         AND ({sql(UNDECIDED, "o")} OR {sql(APPROVED, "o")} AND NOT {linked_sql("o")})
         AND (%(ids)s::bigint[] IS NULL OR o.source_id = ANY(ARRAY(
@@ -259,8 +259,11 @@ def _read_tiers(
     stage_bounds(cursor, project, tiers, cohorts)
     staged = stage_cohorts(cursor, "own", project, cohorts)
     joins = staged.joins("value", "value.target_id", "value.basis", "value.has_place")
-    cursor.execute("DROP TABLE IF EXISTS readings")
+    cursor.execute("DROP TABLE IF EXISTS readings, capped_sections")
     asked = {"project": project.pk, "ids": ids, "basis": basis, "silent": silent_roles(project)}
+    # With statistics: a planner that takes two hundred sections for one compares each of them with each edge.
+    cursor.execute(f"CREATE TEMP TABLE capped_sections ON COMMIT DROP AS {_SECTIONS}", asked)
+    cursor.execute("ANALYZE capped_sections")
     cursor.execute(_READINGS.format(tiers=tiers, cohort=staged.cohort, cohorts=joins), asked)
     cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
     cursor.execute("ANALYZE readings")

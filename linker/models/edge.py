@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from linker.models.page import Category, Page
 from linker.models.policy import Placement, Rel, Tier
 from linker.models.project import Project
-from linker.models.querysets import HELD, OPEN, WAITING, holds
+from linker.models.querysets import HELD, NOT_OPEN, OPEN, WAITING, holds
 from linker.models.run import Run, RunBatch
 from linker.models.search_words import SearchWords
 
@@ -84,7 +84,9 @@ class CandidateEdge(models.Model):
         models.CharField(max_length=20), help_text="Who proposed it: linker.engine.candidates.registry"
     )
     ranked_by = models.CharField(max_length=8, choices=RankedBy.choices)
-    block = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    block = models.ForeignKey(
+        Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
     level = models.PositiveSmallIntegerField()
     similarity = models.FloatField()
     score = models.FloatField()
@@ -184,14 +186,8 @@ class CandidateEdge(models.Model):
             ),
         ]
         indexes = [
-            # The queue, flat by score; the queue, donor by donor, highest score or most needed first; the export, in
-            # the order of its rows.
-            models.Index(fields=["project", "status", "-score", "id"], name="edge_by_score"),
-            models.Index(fields=["project", "status", "-donor_best", "source", "-score", "id"], name="edge_by_donor"),
-            models.Index(fields=["project", "status", "-donor_worth", "source", "-worth", "id"], name="edge_by_worth"),
-            models.Index(fields=["project", "source", "-score", "id"], name="edge_export_order"),
-            # The queue as it is opened, in its three orders: a range for each tier that is not held back, however many
-            # others are. review.queue.selectors puts the ranges together.
+            # The queue as it is opened, in each of its orders: a range for each tier that is not held back, however
+            # many others are. review.queue.filters makes the parts, review.queue.selectors puts them together.
             models.Index(fields=["project", "tier", "-score", "id"], condition=OPEN, name="edge_open_by_score"),
             models.Index(
                 fields=["project", "tier", "-donor_best", "source", "-score", "id"],
@@ -203,35 +199,54 @@ class CandidateEdge(models.Model):
                 condition=OPEN,
                 name="edge_open_by_worth",
             ),
-            # The same, acceptor by acceptor; and what is decided.
             models.Index(
                 fields=["project", "tier", "-need", "target", "-score", "id"],
                 condition=OPEN,
                 name="edge_open_by_target",
             ),
-            models.Index(fields=["project", "status", "-need", "target", "-score", "id"], name="edge_by_target"),
-            # The same, category by category.
             models.Index(
                 fields=["project", "tier", "section", "-donor_best", "source", "-score", "id"],
                 condition=OPEN,
                 name="edge_open_by_section",
             ),
+            # What is decided or stale in the same orders. An edge is in these or in those above, never in both: most of
+            # what a change of many edges costs is its entries in indexes.
+            models.Index(fields=["project", "status", "-score", "id"], condition=NOT_OPEN, name="edge_by_score"),
             models.Index(
-                fields=["project", "status", "section", "-donor_best", "source", "-score", "id"], name="edge_by_section"
+                fields=["project", "status", "-donor_best", "source", "-score", "id"],
+                condition=NOT_OPEN,
+                name="edge_by_donor",
             ),
-            # From which probability on; and whether any has none, which the overview asks.
-            models.Index(fields=["project", "probability"], condition=OPEN, name="edge_open_by_probability"),
-            # Also what a tier that is deleted looks for.
+            models.Index(
+                fields=["project", "status", "-donor_worth", "source", "-worth", "id"],
+                condition=NOT_OPEN,
+                name="edge_by_worth",
+            ),
+            models.Index(
+                fields=["project", "status", "-need", "target", "-score", "id"],
+                condition=NOT_OPEN,
+                name="edge_by_target",
+            ),
+            models.Index(
+                fields=["project", "status", "section", "-donor_best", "source", "-score", "id"],
+                condition=NOT_OPEN,
+                name="edge_by_section",
+            ),
+            # The export, in the order of its rows; and whatever asks for all edges of a project or a donor.
+            models.Index(fields=["project", "source", "-score", "id"], name="edge_export_order"),
+            # From which probability on. Also what a tier that is deleted looks for.
             models.Index(fields=["tier", "probability"], name="edge_tier_by_probability"),
             # From which day on: review.queue.few.
             models.Index(fields=["project", "tier", "created_at"], name="edge_by_first_proposed"),
-            # Few of many: what a suppression has taken out of the queue; what is sensitive.
+            # Few of many: what a suppression has taken out of the queue; what is sensitive; what was found in blocks,
+            # which a category that is deleted looks for.
             models.Index(
                 fields=["suppressed_by"], condition=models.Q(suppressed_by__isnull=False), name="edge_suppressed"
             ),
             models.Index(
                 fields=["project", "-donor_best", "source", "-score", "id"], condition=WAITING, name="edge_waiting"
             ),
+            models.Index(fields=["block"], condition=models.Q(block__isnull=False), name="edge_block"),
             models.Index(fields=["barred_by"], condition=models.Q(barred_by__isnull=False), name="edge_barred"),
             models.Index(fields=["project"], condition=models.Q(capped_at__isnull=False), name="edge_capped"),
             models.Index(fields=["project"], condition=models.Q(away_at__isnull=False), name="edge_away"),

@@ -56,6 +56,12 @@ class EdgeBand(models.Model):
         indexes = [models.Index(fields=["project", "basis"], name="edge_band_of_project")]
 
 
+def open_by_probability(project: Project) -> Counter[bool]:
+    """How many open suggestions have a probability, under True, and how many have none."""
+    rows = EdgeBand.objects.filter(project=project, basis=Basis.COSINE, outcome=Outcome.OPEN).order_by()
+    return Counter(dict(rows.values_list("by_probability").annotate(Sum("number"))))
+
+
 def open_at_least(project: Project, percent: int) -> Counter[int | None]:
     """Open suggestions of a probability of so many percent and more, by tier."""
     rows = EdgeBand.objects.filter(project=project, basis=Basis.PROBABILITY, outcome=Outcome.OPEN)

@@ -60,6 +60,7 @@ OUT = Q(status="exported") | REOPENED
 PROPOSED = Q(stale=False)
 STALE = Q(stale=True)
 OPEN = UNDECIDED & PROPOSED
+NOT_OPEN = DECIDED | STALE  # of indexes: a query says that it wants DECIDED ones or STALE ones, or finds none of them
 ACTIVE = APPROVED | OPEN  # uses up the caps of both of its pages
 
 # Edges, by what the queue shows unasked.

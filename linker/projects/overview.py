@@ -31,6 +31,7 @@ from linker.models import (
     SensitiveState,
     Tier,
 )
+from linker.models.edge_bands import open_by_probability
 from linker.models.edge_counts import kept_counts, total
 from linker.models.placements import Stands, standing
 from linker.models.policy import Sensitivity
@@ -113,10 +114,10 @@ def tiers_in_use(project: Project) -> QuerySet[Tier]:
     """
     bases = {project.tier_basis}
     if project.tier_basis == Basis.PROBABILITY:
-        unread = CandidateEdge.objects.filter(OPEN, project=project, probability=None)
-        if unread.exists():
+        known = open_by_probability(project)
+        if known[False]:
             bases.add(Basis.COSINE)
-            if not CandidateEdge.objects.filter(OPEN, project=project, probability__isnull=False).exists():
+            if not known[True]:
                 bases.remove(Basis.PROBABILITY)
     return Tier.objects.filter(project=project, basis__in=bases).order_by("-basis", "-lower_bound")
 

@@ -10,12 +10,12 @@ from uuid import uuid4
 from django.utils.translation import gettext as _
 
 from linker.errors import UserError
-from linker.models.querysets import UNDECIDED
+from linker.models import CandidateEdge
 from linker.wording import number
 from review.decisions import decide_edges
 from review.models import Verb
 from review.queue.cards import Card
-from review.queue.selectors import cards_of, of_user
+from review.queue.selectors import cards_of, first_ids, of_user
 from review.rulings import Outcome, Ruling, Shown
 
 if TYPE_CHECKING:
@@ -53,14 +53,16 @@ class BulkPreview:
 
 def bulk_preview(project: Project, chosen: QueueFilter, user: User) -> BulkPreview:
     """The open suggestions under a filter, without those that the user has set aside."""
-    edges = of_user(project, chosen.queryset(project).filter(UNDECIDED), chosen, user)
-    rows = list(edges.filter(sensitive="").values_list("pk", "run_id", "source_id", "target_id")[: MAX_AT_ONCE + 1])
-    sensitive = edges.exclude(sensitive="").order_by()[: MAX_AT_ONCE + 1].count()
-    examples = random.sample([row[0] for row in rows], min(EXAMPLES, len(rows)))
-    is_too_many = len(rows) > MAX_AT_ONCE
-    kept = [] if is_too_many else rows
-    runs = {edge: run for edge, run, _source, _target in kept}
-    pages = {edge: (source, target) for edge, _run, source, target in kept}
+    parts = [of_user(project, part, chosen, user) for part in chosen.undecided_parts(project)]
+    ids = first_ids([part.filter(sensitive="") for part in parts], chosen.order.fields, MAX_AT_ONCE + 1)
+    sensitive = sum(part.exclude(sensitive="").order_by()[: MAX_AT_ONCE + 1].count() for part in parts)
+    examples = random.sample(ids, min(EXAMPLES, len(ids)))
+    is_too_many = len(ids) > MAX_AT_ONCE
+    kept = [] if is_too_many else ids
+    rows = CandidateEdge.objects.filter(pk__in=kept).values_list("pk", "run_id", "source_id", "target_id")
+    found = {edge: (run, (source, target)) for edge, run, source, target in rows}
+    runs = {edge: found[edge][0] for edge in kept if edge in found}
+    pages = {edge: found[edge][1] for edge in runs}
     return BulkPreview(runs, pages, cards_of(project, examples), sensitive, is_too_many)
 
 

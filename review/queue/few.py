@@ -27,12 +27,14 @@ SELECT count(*) FROM (
 """
 
 
-def likely_ones(tier: int, percent: int) -> RawSQL:
-    """The condition for the open edges of a tier from a probability on, by the index of probabilities."""
-    return RawSQL(  # noqa: S611 - a rule of the house and two numbers
-        "linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE e.tier_id = %s "
-        f"AND e.probability >= %s AND {sql(OPEN, 'e')}))",
-        [tier, percent / 100],
+def likely_ones(project: Project, tier: int | None, percent: int) -> RawSQL:
+    """The condition for the open edges of a tier, None for what scores below every tier, from a probability on, by the
+    index of probabilities."""
+    is_in_tier = "e.tier_id IS NULL" if tier is None else f"e.tier_id = {int(tier)}"
+    return RawSQL(  # noqa: S611 - rules of the house and numbers
+        f"linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE {is_in_tier} "
+        f"AND e.project_id = %s AND e.probability >= %s AND {sql(OPEN, 'e')}))",
+        [project.pk, percent / 100],
         output_field=BooleanField(),
     )
 

@@ -18,7 +18,7 @@ from linker.models import QueueOrder as Order
 from linker.models.edge_bands import open_at_least
 from linker.models.edge_counts import kept_counts, total
 from linker.models.placements import Stands, standing
-from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED, WAITING
+from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, STALE, UNDECIDED, WAITING
 from linker.models.subtrees import categories_below
 from linker.query_strings import day_of, is_id, unknown_fields
 from review.queue.few import FEW, count_new, likely_ones, new_ones
@@ -279,16 +279,16 @@ class QueueFilter:
         return Q(placement=self.placement) if self.placement else Q()
 
     def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
-        """The edges asked for, in the order asked for."""
+        """The edges asked for, in the order asked for. Only `parts` finds the first of many by an index."""
         edges = self.scope(project).filter(self.hidden_left_out())
         if self.status != ALL:
             edges = edges.filter(status=self.status)
         return edges.order_by(*self.order.fields)
 
     def parts(self, project: Project) -> list[QuerySet[CandidateEdge]]:
-        """The same edges in parts that share none, each a range of one index in the order asked for: an index is
-        ordered within a status, and that of the open suggestions within a tier. What is held back, however much it is,
-        is not walked through."""
+        """The same edges in parts that share none, each a range of one index in the order asked for: what is open is
+        in order within a tier, and what is decided or stale within a status. What is held back, however much it is, is
+        not walked through."""
         edges = self.scope(project)
         parts = [
             edges.filter(status=status)
@@ -298,29 +298,49 @@ class QueueFilter:
         if self.status in (EdgeStatus.SUGGESTED, ALL):
             # Each part has a tier of its own: asked for twice, it would seem rarer than it is to the planner.
             edges = dataclasses.replace(self, tier=None, since=None).scope(project)
-            parts += self._undecided_parts(edges, project) if self.since is None else self._new_parts(edges, project)
-        return [part.order_by(*self.order.fields) for part in parts]
+            parts += self._open_parts(edges, project) if self.since is None else self._new_parts(edges, project)
+            if self.stale and self.since is None:
+                parts += self._stale_parts(edges, project)
+        return [part.order_by(*part.query.order_by, *self.order.fields) for part in parts]  # _in_tier begins some
 
-    def _undecided_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
-        if (self.held or self.regressed) and self.tier is None:
-            return [edges.filter(UNDECIDED if self.stale else OPEN)]
-        if self.stale:
-            return [
-                edges.filter(UNDECIDED, tier__in=_shown_tiers(project) if self.tier is None else self._tiers(project))
-            ]
+    def undecided_parts(self, project: Project) -> list[QuerySet[CandidateEdge]]:
+        """Those parts without what is decided."""
+        if self.status not in (EdgeStatus.SUGGESTED, ALL):
+            return []
+        return dataclasses.replace(self, status=EdgeStatus.SUGGESTED.value).parts(project)
+
+    @property
+    def _every_tier(self) -> bool:
+        """Whether no tier is kept back, nor what scores below every tier."""
+        return (self.held or self.regressed) and self.tier is None
+
+    def _open_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
+        if self.regressed and self.tier is None:
+            return [edges.filter(OPEN)]  # few of many, by an index of their own
         kinds = self._counts_of_kinds(project)
-        if self.tier is None:
+        if self.tier is None and not self.held:
             kinds = kinds.filter(SHOWN)
         # Not those that have none of the kind asked for: all of theirs would be looked at in vain.
         found = kinds.filter(OPEN).values_list("tier").annotate(edges=total()).order_by("tier")
         tiers = [tier for tier, number in found if number]
         if self.probability is None:
-            return [edges.filter(OPEN, tier=tier) for tier in tiers]
+            return [_in_tier(edges.filter(OPEN), tier) for tier in tiers]
         likely = open_at_least(project, self.probability)
         return [
-            edges.filter(OPEN, Q() if likely[tier] > FEW else Q(likely_ones(tier, self.probability)), tier=tier)
+            _in_tier(
+                edges.filter(OPEN, Q() if likely[tier] > FEW else Q(likely_ones(project, tier, self.probability))), tier
+            )
             for tier in tiers
             if likely[tier]
+        ]
+
+    def _stale_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
+        if self._every_tier:
+            return [edges.filter(UNDECIDED, STALE)]
+        return [
+            edges.filter(
+                UNDECIDED, STALE, tier__in=_shown_tiers(project) if self.tier is None else self._tiers(project)
+            )
         ]
 
     def _new_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
@@ -328,13 +348,16 @@ class QueueFilter:
         assert self.since is not None
         start = project.begin_of(self.since)
         new = count_new(project, start)
-        if self.tier is not None or not (self.held or self.regressed):
+        if not self._every_tier:
             asked = _shown_tiers(project) if self.tier is None else self._tiers(project)
             new = {tier: number for tier, number in new.items() if tier in asked}
-        return [
-            edges.filter(UNDECIDED if self.stale else OPEN, new_ones(project, start, {tier: number}), tier=tier)
-            for tier, number in new.items()
-        ]
+        parts = []
+        for tier, number in new.items():
+            some = edges.filter(new_ones(project, start, {tier: number}))
+            parts.append(_in_tier(some.filter(OPEN), tier))
+            if self.stale:
+                parts.append(some.filter(UNDECIDED, STALE, tier=tier))
+        return parts
 
     def hidden_left_out(self) -> Q:
         """The condition that keeps back what the queue does not show unasked."""
@@ -356,6 +379,12 @@ class QueueFilter:
         # Implied by the rest, and what lets the index start at the cursor.
         bound = "lte" if self.order.fields[0].startswith("-") else "gte"
         return Q((f"{first}__{bound}", cursor.values[0])) & following
+
+
+def _in_tier(edges: QuerySet[CandidateEdge], tier: int | None) -> QuerySet[CandidateEdge]:
+    """Open ones of a tier, or those that score below every tier. These are sorted by it besides: unlike a number, a
+    null that is asked for does not tell the planner that the rest of the index is in order."""
+    return edges.filter(tier=tier) if tier is not None else edges.filter(tier=None).order_by("tier_id")
 
 
 def _shown_tiers(project: Project) -> list[int]:

@@ -127,15 +127,9 @@ def lines(
 def _first(
     parts: Sequence[QuerySet[CandidateEdge]], chosen: QueueFilter, most: int, only: Sequence[str] = ()
 ) -> list[CandidateEdge]:
-    """The first `most` edges of all parts together, in the filter's order: the first of each part, sorted."""
-    if not parts or most <= 0:
-        return []
+    """The first `most` edges of all parts together, in the filter's order."""
     keys = [name.lstrip("-") for name in chosen.order.fields]
-    firsts = [part.values_list(*keys)[:most] for part in parts]  # the last of the keys is the id
-    rows = firsts[0].union(*firsts[1:], all=True) if len(firsts) > 1 else firsts[0]
-    signs = [-1 if name.startswith("-") else 1 for name in chosen.order.fields]
-    ordered = sorted(rows, key=lambda row: tuple(sign * value for sign, value in zip(signs, row, strict=True)))
-    ids = [row[-1] for row in ordered[:most]]
+    ids = first_ids(parts, chosen.order.fields, most)
     wanted = CandidateEdge.objects.filter(pk__in=ids)
     if only:
         wanted = wanted.select_related("source", "target").only(*only, *keys, "run")
@@ -143,6 +137,18 @@ def _first(
         wanted = wanted.select_related(*JOINED).defer(*LONG)
     edges = wanted.in_bulk() if ids else {}
     return [edges[pk] for pk in ids if pk in edges]
+
+
+def first_ids(parts: Sequence[QuerySet[CandidateEdge]], order: Sequence[str], most: int) -> list[int]:
+    """The ids of the first `most` edges of all parts together: the first of each part, sorted. `order`: names of
+    columns, the last of them the id."""
+    if not parts or most <= 0:
+        return []
+    firsts = [part.values_list(*(name.lstrip("-") for name in order))[:most] for part in parts]
+    rows = firsts[0].union(*firsts[1:], all=True) if len(firsts) > 1 else firsts[0]
+    signs = [-1 if name.startswith("-") else 1 for name in order]
+    ordered = sorted(rows, key=lambda row: tuple(sign * value for sign, value in zip(signs, row, strict=True)))
+    return [row[-1] for row in ordered[:most]]
 
 
 def line_at(project: Project, chosen: QueueFilter, edge_id: int) -> Line | None:
@@ -282,15 +288,12 @@ COLUMN_OF = {"donor": "source_id", "acceptor": "target_id", "category": "section
 def group_suggestions(project: Project, chosen: QueueFilter, user: User, side: str, group: int) -> list[Card]:
     """What "accept the group" would accept: the open suggestions of a donor, an acceptor or a category under the
     filter, the best first, and no more than MOST_IN_GROUP."""
-    edges = (
-        of_user(project, chosen.queryset(project), chosen, user)
-        .filter(UNDECIDED, **{COLUMN_OF[side]: group})
-        .order_by("-score", "id")
-        .select_related(*JOINED)
-        .defer(*LONG)
-    )
-    found = list(edges[:MOST_IN_GROUP])
-    return cards_for(found, [None] * len(found))
+    best_first = ("-score", "id")
+    parts = [
+        of_user(project, part, chosen, user).filter(**{COLUMN_OF[side]: group}).order_by(*best_first)
+        for part in chosen.undecided_parts(project)
+    ]
+    return cards_of(project, first_ids(parts, best_first, MOST_IN_GROUP))
 
 
 def has_matched(project: Project) -> bool:

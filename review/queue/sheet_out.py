@@ -80,8 +80,8 @@ def workbook(project: Project, chosen: QueueFilter, user: User) -> IO[bytes]:
 
 
 def _refuse_long(project: Project, chosen: QueueFilter, user: User) -> None:
-    listed = of_user(project, chosen.queryset(project), chosen, user).order_by()
-    if listed[: MAX_WORKBOOK + 1].count() > MAX_WORKBOOK:
+    parts = [of_user(project, part, chosen, user).order_by() for part in chosen.parts(project)]
+    if sum(part[: MAX_WORKBOOK + 1].count() for part in parts) > MAX_WORKBOOK:
         raise UserError(
             _(
                 "The list has more than %(most)s suggestions, too many for an Excel workbook. Narrow the filter, or "

@@ -15,6 +15,7 @@ from linker.engine.params import MatchParams
 from linker.matching.caps_run import run_apply_caps, start_if_due
 from linker.matching.full_pages import take_out
 from linker.matching.room import Room, rooms_of
+from linker.matching.tiers import retier
 from linker.models import Block, CandidateEdge, EdgeStatus, Page, RunKind, SectionCap
 from linker.projects.cap_preview import touched_by
 from linker.projects.policies.caps import set_cap
@@ -29,6 +30,8 @@ from tests.linker.matching.test_match import match, pairs, small
 from tests.review.test_checks import held_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from django.contrib.auth.models import User
 
     from linker.models import Project
@@ -263,6 +266,54 @@ def test_a_run_ends_with_what_it_wrote_so_that_a_cap_that_is_set_afterwards_star
     run_apply_caps(run)
     set_cap(SectionCap(project=project, inline_in_all=3), manager)
     assert project.runs.filter(kind=RunKind.CAPS).exclude(pk=run.pk).count() == 1
+
+
+def test_a_run_that_brings_nothing_back_locks_only_the_suggestions_it_takes_out(project):
+    full = make_edge(project, score=0.6)  # of a tier whose links stand beside the text, so that no reading changes it
+    staying = [make_edge(project, score=0.6) for _ in range(3)]
+    section = make_category(project, "Full")
+    Page.objects.filter(pk=full.source_id).update(category=section)
+    cap(project, section, inline_in_all=0, related_in_all=0)
+    assert applied(project).taken_out == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM linker_candidateedge WHERE xmax::text <> '0' AND NOT stale")
+        locked = {pk for (pk,) in cursor.fetchall()}
+    assert not locked & {edge.pk for edge in staying}
+
+
+def test_a_suggestion_that_somebody_accepts_while_others_are_taken_out_stays(project):
+    edges = [make_edge(project, score=0.6) for _ in range(2)]
+    cap(project, inline_in_all=0, related_in_all=0)
+
+    def accepted_meanwhile(execute, statement, *args):
+        if "SKIP LOCKED" in statement:
+            execute("UPDATE linker_candidateedge SET status = 'accepted' WHERE id = %s", [edges[0].pk], *args[1:])
+        return execute(statement, *args)
+
+    with transaction.atomic(), connection.execute_wrapper(accepted_meanwhile):
+        assert take_out(project) == 1
+    assert list(project.edges.filter(capped_at=None).values_list("pk", "stale")) == [(edges[0].pk, False)]
+
+
+def test_the_planner_knows_how_many_sections_have_caps_when_tiers_are_read(project):
+    for number in range(9):
+        make_category(project, f"Section {number}")
+    make_edge(project)
+    cap(project, inline_in_all=4)
+    with CaptureQueriesContext(connection) as queries:
+        retier(project)
+    (reading,) = (query["sql"] for query in queries if "TEMP TABLE readings" in query["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {reading.replace('TABLE readings', 'TABLE readings_again')}")
+        ((((plan,)),),) = cursor.fetchall()
+    # Taken for one, they would be compared one by one with each suggestion.
+    assert [step["Plan Rows"] for step in steps(plan["Plan"]) if step.get("Alias") == "section"] == [10]
+
+
+def steps(plan: dict) -> Iterator[dict]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from steps(part)
 
 
 # ------------------------------------------------------------------------------------------------ against an oracle

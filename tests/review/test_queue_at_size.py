@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -11,8 +12,9 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from linker.models import CandidateEdge, EdgeCount
+from linker.models import CandidateEdge, EdgeCount, EdgeStatus
 from linker.wording import AtLeast
 from linker.wording import number as in_words
 from review.decisions import decide_edges
@@ -203,24 +205,85 @@ def mostly_held_back(project: Project) -> Tier:
     return held
 
 
+def in_every_state(project: Project) -> Tier:
+    """As above; of 20,000 suggestions more of each of three tiers, some below every tier, half is stale and half is
+    decided: a tier that is held back."""
+    held = mostly_held_back(project)
+    shown = project.edges.exclude(tier=held).first()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(
+            "INSERT INTO linker_candidateedge (project_id, source_id, target_id, status, stale, run_id, generators, "
+            "ranked_by, level, similarity, score, probability, quantile, why, evidence, donor_best, created_at, "
+            "updated_at, tier_id, placement, rel, sensitive, content_gap, anchor, anchor_source, anchor_alternatives, "
+            "edited) "
+            "SELECT project_id, 2000000 + n / 20, 1 + n, CASE WHEN n %% 4 = 1 THEN 'rejected' WHEN n %% 4 = 3 THEN "
+            "'accepted' ELSE 'suggested' END, n %% 4 = 0, run_id, generators, ranked_by, 0, 0.8, random(), random(), "
+            "0.5, '', '{}', random(), now(), now(), (ARRAY[tier_id, %s, NULL])[1 + n %% 3], 'related', 'follow', '', "
+            "false, 'a', 'h1', '[]', false FROM linker_candidateedge, generate_series(1, 60000) n WHERE id = %s",
+            [held.pk, shown.pk],
+        )
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute("ANALYZE linker_candidateedge, linker_edgecount")
+    return held
+
+
+ORDERS = {
+    Order.DONOR: "donor", Order.NEED: "worth", Order.TARGET: "target", Order.CATEGORY: "section", Order.SCORE: "score",
+}  # fmt: skip
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("order", "index"),
-    [
-        (Order.DONOR, "edge_open_by_donor"),
-        (Order.NEED, "edge_open_by_worth"),
-        (Order.TARGET, "edge_open_by_target"),
-        (Order.CATEGORY, "edge_open_by_section"),
-        (Order.SCORE, "edge_open_by_score"),
-    ],
-)
-def test_the_open_list_is_read_off_its_index_however_much_is_held_back(project, order, index):
+@pytest.mark.parametrize("order", list(Order))
+def test_the_open_list_is_read_off_its_index_however_much_is_held_back(project, order):
     held = mostly_held_back(project)
     assert EdgeCount.objects.filter(tier=held).exists()
     plans = plan_of(project, QueueFilter(order=order))
     assert len(plans) == 1
-    assert index in plans[0], plans[0]
+    assert f"edge_open_by_{ORDERS[order]}" in plans[0], plans[0]
     assert "Sort" not in plans[0], plans[0]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("order", list(Order))
+def test_the_first_page_of_every_list_is_read_off_indexes_in_its_order(project, order):
+    held = in_every_state(project)
+    of_open, of_rest = f"edge_open_by_{ORDERS[order]}", f"edge_by_{ORDERS[order]}"
+    for chosen, indexes in (
+        (QueueFilter(), [of_open]),
+        (QueueFilter(tier=held.pk), [of_open]),
+        (QueueFilter(held=True), [of_open] * 3),
+        (QueueFilter(stale=True), [of_open, of_rest]),
+        (QueueFilter(stale=True, tier=held.pk), [of_open, of_rest]),
+        (QueueFilter(stale=True, held=True), [of_open] * 3 + [of_rest]),
+        (QueueFilter(status="rejected"), [of_rest]),
+        (QueueFilter(status=ALL), [of_rest] * 4 + [of_open]),
+        (QueueFilter(since=timezone.localdate()), [of_open]),
+        (QueueFilter(since=timezone.localdate(), stale=True, held=True), [of_open, of_rest] * 3),
+    ):
+        chosen = dataclasses.replace(chosen, order=order)
+        plans = plan_of(project, chosen)
+        assert len(plans) == len(indexes), chosen
+        for plan, index in zip(plans, indexes, strict=True):
+            assert f"using {index} " in plan, f"{chosen}\n{plan}"
+            assert "Sort" not in plan, f"{chosen}\n{plan}"
+            assert "Seq Scan on linker_candidateedge" not in plan, f"{chosen}\n{plan}"
+
+
+def test_a_suggestion_is_in_the_lists_by_tier_or_in_those_by_status_and_never_in_both(project):
+    for status in EdgeStatus.values:
+        for stale in (False, True):
+            make_edge(project, status=status, stale=stale)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT i.indexrelid::regclass::text, pg_get_expr(i.indpred, i.indrelid) FROM pg_index i "
+            "WHERE i.indrelid = 'linker_candidateedge'::regclass"
+        )
+        conditions = dict(cursor.fetchall())
+        for name in ORDERS.values():
+            of_open, of_rest = conditions[f"edge_open_by_{name}"], conditions[f"edge_by_{name}"]
+            cursor.execute(f"SELECT count(*) FROM linker_candidateedge WHERE ({of_open}) = ({of_rest})")
+            assert cursor.fetchone() == (0,), name
 
 
 @pytest.mark.nightly

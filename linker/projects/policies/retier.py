@@ -19,6 +19,7 @@ from linker.matching.report_types import RetierReport, TierCount
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
 from linker.models import ChangeKind, Project, Run, RunKind
+from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import UNDECIDED
 from linker.models.run import ACTIVE
 from linker.projects.overview import tier_counts
@@ -75,7 +76,7 @@ def make_or_start(reading: Reading, user: Actor) -> TierChange | Run:
         raise lifecycle.RunIsActive(active)
     reading.check()
     params = reading.in_words()
-    if project.edges.filter(UNDECIDED).order_by()[AT_ONCE : AT_ONCE + 1].exists():
+    if kept_counts(project).aggregate(edges=total(UNDECIDED))["edges"] > AT_ONCE:
         return lifecycle.start_run(project, RunKind.RETIER, params | {"wanted": reading.wanted()}, user)
     change = _make(reading, user, lifecycle.no_progress)
     hide(project)  # the words of a suggestion may be others now, which somebody has ruled out

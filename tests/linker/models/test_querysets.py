@@ -72,6 +72,7 @@ OF_EDGES = {
     "PROPOSED": lambda edge: not edge.stale,
     "STALE": lambda edge: edge.stale,
     "OPEN": lambda edge: edge.status == "suggested" and not edge.stale,
+    "NOT_OPEN": lambda edge: edge.status != "suggested" or edge.stale,
     "ACTIVE": lambda edge: edge.status in ("accepted", "exported") or (edge.status == "suggested" and not edge.stale),
     "SHOWN": lambda edge: edge.tier is not None and not edge.tier.held,
     "HIDDEN": lambda edge: edge.tier is None or edge.tier.held,
