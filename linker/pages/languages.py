@@ -76,9 +76,10 @@ def detect_all(
     return [one.language for one in found], [one.sureness for one in found]
 
 
-def read_languages(project: Project, progress: Progress) -> int:
-    """Detects the languages of the project's pages whose text was not read yet, or changed. Returns how many."""
-    total = _read_stale(project, progress)
+def read_languages(project: Project, progress: Progress, *, are_read: bool = False) -> int:
+    """Detects the languages of the project's pages whose text was not read yet, or changed. Returns how many.
+    `are_read`: all of them were read as they were written, so that labels alone are looked at."""
+    total = 0 if are_read else _read_stale(project, progress)
     _correct_labels(project)
     return total
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Count
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
 from linker.engine.roles.ordinary import is_ordinary
 from linker.engine.roles.policy import LABELS, PageRole, RoleLinks, role_links
 from linker.engine.roles.words import plain
-from linker.models import Block, Category, Page, Project, RoleRule
+from linker.models import Block, Category, Project, RoleRule
 from linker.models.linked import LIST_LINK, TEXT_LINK
 from linker.models.page import ENDLESS_CALENDAR
 from linker.models.querysets import LEFT, LINKABLE, LIVE, PRESENT, sql
@@ -100,11 +99,12 @@ def find_roles_and_lists(
     """The same with what it changed of links, see settle_list_links."""
     project = lock_project(project.pk)
     progress(0, 0, "Finding page roles")
-    pages, with_text, texts_tell = _count_texts(project)
-    in_menus = _count_links(project, pages, has_texts=with_text > 0)
+    counts = _count_pages(project)
+    pages = counts.pages
+    in_menus = _count_links(project, pages, has_texts=counts.with_text > 0)
     menus_tell = in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages)
-    site = _site(project, texts_tell=texts_tell, menus_tell=menus_tell)
-    in_categories, by_rule = _pages_of_categories(project), _by_rule(project)
+    site = _site(project, counts, menus_tell=menus_tell)
+    in_categories, by_rule = _pages_of_categories(project, counts.by_category), _by_rule(project)
 
     def speaks_for_none(url: str, category: int) -> bool:
         return category not in in_categories and not by_rule(url) and is_ordinary(url, site)
@@ -233,27 +233,45 @@ def _look_at_addresses(
     return below, len(pages)
 
 
-def _count_texts(project: Project) -> tuple[int, int, bool]:
-    """How many pages there are and have a text, and whether nearly all have one that is worth reading."""
+class _Counts(NamedTuple):
+    """How many pages there are, have a text, and have one that is hardly any; how many are in each category."""
+
+    pages: int
+    with_text: int
+    thin: int
+    by_category: Counter[int]
+
+    @property
+    def texts_tell(self) -> bool:
+        """Whether nearly all pages have a text that is worth reading."""
+        return self.with_text >= WITH_TEXT * self.pages and self.thin <= MOST_THIN * self.with_text
+
+
+def _count_pages(project: Project) -> _Counts:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*), count(*) FILTER (WHERE body <> ''), "
+            "SELECT category_id, count(*), count(*) FILTER (WHERE body <> ''), "
             "count(*) FILTER (WHERE body <> '' AND octet_length(body) < %s) "
-            f"FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}",
+            f"FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} GROUP BY 1",
             [THIN_BYTES, project.pk],
         )
-        pages, with_text, thin = cursor.fetchone()
-    return pages, with_text, with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text
+        rows = cursor.fetchall()
+    pages, with_text, thin = (sum(row[place] for row in rows) for place in (1, 2, 3))
+    by_category = Counter({category: pages for category, pages, *_ in rows if category is not None})
+    return _Counts(pages, with_text, thin, by_category)
 
 
-def _site(project: Project, *, texts_tell: bool, menus_tell: bool) -> SiteFacts:
+def _site(project: Project, counts: _Counts, *, menus_tell: bool) -> SiteFacts:
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
-            "AND body <> '' AND url LIKE ANY(%s) LIMIT %s",
-            [READ, project.pk, [f"%/{part}/%" for part in PRODUCT_PARTS], SAMPLE],
-        )
-        sells_in = sections_with_prices(cursor.fetchall())
+        texts: list[tuple[str, str]] = []
+        if counts.with_text:
+            cursor.execute(
+                f"SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
+                "AND body <> '' AND url LIKE ANY(%s) LIMIT %s",
+                [READ, project.pk, [f"%/{part}/%" for part in PRODUCT_PARTS], SAMPLE],
+            )
+            texts = cursor.fetchall()
+        sells_in = sections_with_prices(texts)
         root = project.base_url.rstrip("/")
         cursor.execute(  # by the index of page_canonical_url_once
             "SELECT EXISTS (SELECT FROM linker_page WHERE project_id = %s AND md5(canonical_url) IN (md5(%s), md5(%s)) "
@@ -263,7 +281,7 @@ def _site(project: Project, *, texts_tell: bool, menus_tell: bool) -> SiteFacts:
         [has_root] = cursor.fetchone()
     return SiteFacts(
         project.base_url,
-        texts_tell=texts_tell,
+        texts_tell=counts.texts_tell,
         sells_in=sells_in,
         menus_tell=menus_tell,
         has_root=has_root,
@@ -343,13 +361,12 @@ def _facts(row: tuple[Any, ...], below: int, in_categories: _PagesIn, pages: int
 _PagesIn = dict[int, dict[str, int]]
 
 
-def _pages_of_categories(project: Project) -> _PagesIn:
+def _pages_of_categories(project: Project, by_category: Counter[int]) -> _PagesIn:
     """Live pages in each category and all below it, by the category above it (0: none), then by its plain name.
 
-    A page in the one and called like the other is the page of that category.
+    A page in the one and called like the other is the page of that category. `by_category`: the pages in each.
     """
-    pages = Page.objects.filter(PRESENT, project=project, category__isnull=False).order_by()
-    counts = Counter(dict(pages.values_list("category").annotate(Count("pk"))))
+    counts = Counter(by_category)
     found: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for category, parent, name in (
         Category.objects.filter(project=project).order_by("-depth").values_list("pk", "parent_id", "name")

@@ -215,14 +215,16 @@ class _Look:
         """Proposes the topmost categories whose names speak of it. Where a rule of the kind was there, or is above,
         that one is what was decided on."""
         categories = list(Category.objects.filter(project=self.project).order_by("depth", "pk"))
+        spoken: defaultdict[int, set[str]] = defaultdict(set)
+        for number, (entry, _) in self.matcher.in_pages([(one.name, "", "", self.language) for one in categories]):
+            spoken[categories[number].pk].add(entry.kind)
+        if not spoken:
+            return
         filled = _filled_categories(self.project, categories)
         ruled: defaultdict[int | None, set[str]] = defaultdict(set)
         for rule in self.rules:
             if rule.category_id is not None:
                 ruled[rule.category_id].add(rule.kind)
-        spoken: defaultdict[int, set[str]] = defaultdict(set)
-        for number, (entry, _) in self.matcher.in_pages([(one.name, "", "", self.language) for one in categories]):
-            spoken[categories[number].pk].add(entry.kind)
         made = []
         for category in categories:
             ruled[category.pk] |= ruled[category.parent_id]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import connection
 from django.db.models import Count
 
@@ -45,13 +47,7 @@ def forget_vectors(project: Project, model_id: int) -> None:
 
 
 def _counted(project: Project) -> KeptFigures:
-    # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
-    rows = Page.objects.filter(LIVE, project=project).order_by().values_list("category").annotate(
-        present_count=Count("project"),
-        indexable_count=Count("project", filter=INDEXABLE),
-        orphan_count=Count("project", filter=ORPHAN),
-    )  # fmt: skip
-    by_category = [list(row) for row in rows]
+    by_category, languages = _by_category_and_language(project)
     vectors = PageEmbedding.objects.filter(page__project=project).order_by().values_list("model")
     sets = list(vectors.annotate(live_pages=Count("page", filter=of("page", LIVE)), all_pages=Count("page")))
     edges = CandidateEdge.objects.filter(OPEN, project=project, run__model__isnull=False).order_by()
@@ -59,7 +55,7 @@ def _counted(project: Project) -> KeptFigures:
     return KeptFigures(
         project=project,
         by_category=by_category,
-        languages=[*map(list, language_counts(project).items())],
+        languages=languages,
         vectors={str(model): live for model, live, _ in sets if live},
         vector_sets={str(model): pages for model, _, pages in sets},
         suggested_by={str(model): edges for model, edges in suggested},
@@ -68,6 +64,23 @@ def _counted(project: Project) -> KeptFigures:
         left=Page.objects.filter(LEFT, project=project).count(),
         body_links=ExistingLink.objects.filter(TEXT_LINK, project=project).count(),
     )
+
+
+def _by_category_and_language(project: Project) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Live pages: of each category with how many of them are indexable and orphans; and of each language, as
+    language_counts has them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT grouping(category_id) = 0, category_id, own_language, count(*), "
+            f"count(*) FILTER (WHERE {sql(INDEXABLE)}), count(*) FILTER (WHERE {sql(ORPHAN)}) "
+            f"FROM linker_page WHERE project_id = %s AND {sql(LIVE)} "
+            "GROUP BY GROUPING SETS ((category_id), (own_language))",
+            [project.pk],
+        )
+        rows = cursor.fetchall()
+    by_category = [[category, *counts] for is_category, category, _, *counts in rows if is_category]
+    languages = [[language, pages] for is_category, _, language, pages, *_ in rows if not is_category]
+    return by_category, sorted(languages, key=lambda one: (-one[1], one[0]))
 
 
 def language_counts(project: Project) -> dict[str, int]:

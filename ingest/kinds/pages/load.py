@@ -131,6 +131,7 @@ class PagesLoad:
         """Merges the stage with the tables, and works out what follows from it; completes the report."""
         self.task.note_stage("Saving categories")
         lock_pages(self.project.pk)
+        self.is_first = self.is_first and not self.project.pages.exists()  # another import may have been first
         moved, former = self._move_pages()
         if former:
             report |= {"former": former, **stage.count_staged()}
@@ -150,7 +151,8 @@ class PagesLoad:
         analyze("linker_page", "linker_pageembedding", "linker_category", texts=False)
         if not LANGUAGE_FROM.isdisjoint(self.parser.filled):
             self.task.note_stage("Reading the languages of pages")
-            read_languages(self.project, self.task.note_substage)
+            if not self.is_first or "language" in self.parser.filled:
+                read_languages(self.project, self.task.note_substage, are_read=self.is_first)
             report["languages"] = language_counts(self.project)
         self.task.note_stage("Scanning for sensitive pages")
         report |= find_sensitive(self.project, self.task.note_substage)
@@ -222,7 +224,7 @@ class PagesLoad:
         source, seen_at = self.task.source.site_source, self.task.seen_at
         if source is not None and self.is_crawl and not self.task.source.known_only:
             held.note_held(self.project, source, seen_at)
-        if not self._is_whole:
+        if not self._is_whole or self.is_first:
             return 0
         if source is None:
             return merge.mark_missing_pages(self.project, seen_at)
