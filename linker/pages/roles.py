@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
-from linker.engine.roles.ordinary import is_ordinary
+from linker.engine.roles.ordinary import ordinary_addresses
 from linker.engine.roles.policy import LABELS, PageRole, RoleLinks, role_links
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Project, RoleRule
@@ -105,11 +105,12 @@ def find_roles_and_lists(
     menus_tell = in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages)
     site = _site(project, counts, menus_tell=menus_tell)
     in_categories, by_rule = _pages_of_categories(project, counts.by_category), _by_rule(project)
+    is_ordinary = ordinary_addresses(site)
 
     def speaks_for_none(url: str, category: int) -> bool:
-        return category not in in_categories and not by_rule(url) and is_ordinary(url, site)
+        return category not in in_categories and not by_rule(url) and is_ordinary(url)
 
-    below, looked_at = _look_at_addresses(project, speaks_for_none, most_menus=int(IN_MENUS * pages))
+    below, looked_at = _look_at_addresses(project, speaks_for_none, most_menus=_most_menus(pages))
     rows = stream("roles", _FACTS, {"read": READ, "calendar": ENDLESS_CALENDAR}, AT_A_TIME)
 
     def decide(some: list[tuple[Any, ...]]) -> Iterator[_Role]:
@@ -209,6 +210,11 @@ WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
 _MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
 
 
+def _most_menus(pages: int) -> int:
+    """The menus that may lead to a page and tell nothing of it are fewer than these; of so many `pages`."""
+    return int(IN_MENUS * pages)
+
+
 def _look_at_addresses(
     project: Project, speaks_for_none: Callable[[str, int], bool], *, most_menus: int
 ) -> tuple[Below, int]:
@@ -290,22 +296,24 @@ def _site(project: Project, counts: _Counts, *, menus_tell: bool) -> SiteFacts:
 
 def _count_links(project: Project, pages: int, *, has_texts: bool) -> int:
     """Makes the table `role_links` of how many characters of a page are links in its text or list (of texts only where
-    `has_texts`), how many pages the list names, as the crawl read it, and how many pages' menus lead to it; `gives` and
-    `gets` are pages that it links to, or that link to it, from texts that count as lists by role: a role is found from
-    links as they were read, so that it does not change what it rests on. Returns to how many of the `pages` the menus
-    of many lead."""
+    `has_texts`), how many pages the list names, as the crawl read it, and how many pages' menus lead to it, where that
+    tells anything; `gives` and `gets` are pages that it links to, or that link to it, from texts that count as lists by
+    role: a role is found from links as they were read, so that it does not change what it rests on. Returns to how many
+    of the `pages` the menus of many lead."""
     menus = ", ".join(str(block.value) for block in _MENUS)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS role_links")
         cursor.execute(
             f"""
             CREATE TEMP TABLE role_links ON COMMIT DROP AS
-            WITH by_role AS MATERIALIZED (
-                SELECT source_id, target_id, sum(length(anchor)) AS said, source_id <> target_id AND NOT EXISTS (
+            WITH listed AS MATERIALIZED (
+                SELECT source_id, target_id, length(anchor) AS said, counts_by FROM linker_existinglink
+                WHERE project_id = %(project)s AND {sql(LIST_LINK)}
+            ), by_role AS MATERIALIZED (
+                SELECT source_id, target_id, sum(said) AS said, source_id <> target_id AND NOT EXISTS (
                     SELECT FROM linker_existinglink t WHERE t.source_id = l.source_id AND t.target_id = l.target_id
                         AND {sql(TEXT_LINK, "t")}
-                ) AS counts FROM linker_existinglink l
-                WHERE project_id = %(project)s AND {BY_ROLE} AND {sql(PRESENT)} GROUP BY 1, 2
+                ) AS counts FROM listed l WHERE {BY_ROLE} GROUP BY 1, 2
             )
             SELECT page, sum(said)::bigint AS said, max(named) AS named, sum(gives)::bigint AS gives,
                 sum(gets)::bigint AS gets, max(pages)::bigint AS menus
@@ -314,8 +322,8 @@ def _count_links(project: Project, pages: int, *, has_texts: bool) -> int:
                 FROM linker_existinglink
                 WHERE %(has_texts)s AND project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
                 UNION ALL
-                SELECT source_id, sum(length(anchor)), count(DISTINCT target_id), 0, 0, 0 FROM linker_existinglink
-                WHERE project_id = %(project)s AND {sql(LIST_LINK)} AND counts_by IS NULL GROUP BY 1
+                SELECT source_id, sum(said), count(DISTINCT target_id), 0, 0, 0 FROM listed
+                WHERE counts_by IS NULL GROUP BY 1
                 UNION ALL
                 SELECT source_id, sum(said), 0, count(*) FILTER (WHERE counts), 0, 0 FROM by_role GROUP BY 1
                 UNION ALL
@@ -324,10 +332,10 @@ def _count_links(project: Project, pages: int, *, has_texts: bool) -> int:
                 SELECT target_id, 0, 0, 0, 0, count(*) FROM linker_existinglink
                 WHERE project_id = %(project)s AND block IN ({menus}) AND {sql(PRESENT)}
                     AND source_id <> target_id
-                GROUP BY target_id, block
+                GROUP BY target_id, block HAVING count(*) >= %(in_menus)s
             ) counted GROUP BY page
             """,
-            {"project": project.pk, "has_texts": has_texts},
+            {"project": project.pk, "has_texts": has_texts, "in_menus": _most_menus(pages)},
         )
         cursor.execute("ANALYZE role_links")
         cursor.execute("SELECT count(*) FROM role_links WHERE menus >= %s", [max(1, IN_MENUS * pages)])

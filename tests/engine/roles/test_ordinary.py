@@ -8,7 +8,7 @@ import pytest
 
 from linker.engine.roles import words
 from linker.engine.roles.finder import PageFacts, SiteFacts, find_role
-from linker.engine.roles.ordinary import is_ordinary
+from linker.engine.roles.ordinary import is_ordinary, ordinary_addresses
 from linker.engine.roles.policy import PageRole
 
 SHOP = SiteFacts("https://shop.example", texts_tell=True, sells_in=frozenset({"products"}))
@@ -35,6 +35,18 @@ def test_a_bare_page_at_an_ordinary_address_is_an_article(base):
             url = f"https://shop.example{path}"
             page = PageFacts(url, title, title, words=counted, links_out=50, menu_share=0.29)
             assert find_role(page, site) == (PageRole.ARTICLE, "", None), (path, title)
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["https://shop.example", "https://shop.example/tents", "https://shop.example/de", "https://shop.example/a/b"],
+)
+@pytest.mark.parametrize("times", [1, 2])
+def test_many_addresses_are_told_as_each_alone_is(base, times):
+    site = SiteFacts(base, texts_tell=True, sells_in=frozenset({"products"}))
+    look = ordinary_addresses(site)
+    urls = [f"https://shop.example{path}" for path in [*PATHS, "/a/b", "/a/b/", "/a/c", "/de/b"]] * times
+    assert list(map(look, urls)) == [is_ordinary(url, site) for url in urls]
 
 
 @pytest.mark.parametrize(
