@@ -88,9 +88,16 @@ def too_long(source: str) -> list[str]:
     return [f"line {number}" for number, line in enumerate(source.splitlines(), start=1) if len(line) > MOST]
 
 
+def bare_percent(source: str) -> list[str]:
+    """A percent sign behind a number, which not every language writes without a space."""
+    lines = TRANSLATED.sub("", COMMENT.sub("", source)).splitlines()
+    return [f"line {number}" for number, line in enumerate(lines, start=1) if re.search(r"widthratio [^%]*%}%", line)]
+
+
 @pytest.mark.parametrize(
     ("rule", "found"),
     [
+        ("a share in percent is written as the language does", bare_percent),
         ("no line is longer than an editor shows", too_long),
         ("every word that is shown can be translated", untranslated),
         ("nothing that the content security policy refuses", inline),

@@ -204,3 +204,19 @@ def test_in_german_the_donors_facts_and_the_words_of_the_last_decisions_have_roo
     press(page, "aa")
     expect_saved(page)
     assert page.locator("[data-recent] > li").evaluate_all(UNREAD) == []
+
+
+@pytest.mark.nightly
+def test_a_filter_in_force_shows_that_it_can_be_removed_and_stands_in_line_with_the_bar(
+    page, queue_url, edges, editor, sign_in
+):
+    sign_in(editor)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{queue_url}?order=target&placement=inline")
+    chips = page.locator(".chip")
+    expect(chips).to_have_count(2)
+    filter_box = page.locator(".queuebar summary", has_text="+ Filter").bounding_box()
+    for chip in chips.all():
+        box, cross = chip.bounding_box(), chip.get_by_text("×").bounding_box()
+        assert cross["x"] + cross["width"] <= box["x"] + box["width"]
+        assert abs(box["y"] + box["height"] / 2 - filter_box["y"] - filter_box["height"] / 2) <= 1
