@@ -56,7 +56,7 @@ export class Window {
   }
 
   // Loads the page, or loads it again: what the storage holds outlives that, and nothing else does.
-  async load({ at = null, open = null } = {}) {
+  async load({ at = null, open = null, isBack = false } = {}) {
     if (this.listeners) this.leave();
     if (at) this.entries.pushState(null); // another address
     mock.timers.reset();
@@ -71,7 +71,7 @@ export class Window {
       window: globalThis, document: this.document, localStorage: this.kept, sessionStorage: this.tab, history: this.entries, FormData: FieldsOf, CSS: { escape: (text) => text },
       location: { href: "/queue/", search: at ? `?at=${at}` : "" }, scrollY: 0, requestIdleCallback: (act) => act(), earlyKeys: this.early, keepKey: () => {},
       htmx: { process() {}, ajax: (...asked) => { this.asked = asked; } }, MutationObserver: class { observe() {} }, Event: class { constructor(type) { this.type = type; } },
-      performance: { now: () => Date.now(), timeOrigin: Date.now() }, addEventListener: (type, listener) => { (this.listeners[type] ??= []).push(listener); },
+      performance: { now: () => Date.now(), timeOrigin: Date.now(), getEntriesByType: () => [{ type: isBack ? "back_forward" : "reload" }] }, addEventListener: (type, listener) => { (this.listeners[type] ??= []).push(listener); },
       getSelection: () => this.selection,
       fetch: async (...asked) => {
         const [answered] = await Promise.allSettled([this.server.fetch(...asked)]);

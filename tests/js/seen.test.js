@@ -164,16 +164,40 @@ test("what could not be saved is shown as it was left, with its words", inWindow
   assert.deepEqual([window.open, window.look, window.anchor.length], [1, "", 240]);
 }));
 
-test("after a reload the card of its entry is open, and Back leads on", inWindow({}, async (window) => {
+test("who comes back from another page finds the card they left, and Back leads on", inWindow({}, async (window) => {
   window.press("a");
   await settle();
   window.press("j");
   assert.equal(window.open, 3);
-  await window.load();
+  await window.load({ isBack: true });
   assert.equal(window.open, 3);
   window.back();
   await settle();
   assert.equal(window.open, 2);
+  window.back();
+  await settle();
+  assert.deepEqual([window.open, stateOf(window)], [1, "accepted"]);
+}));
+
+test("until the card that was left is there no other is shown, and Esc goes on with the first of the list", inWindow({}, async (window, server) => {
+  window.press("jj");
+  server.hold("/queue/3/");
+  await window.load({ isBack: true });
+  assert.equal(window.card, null);
+  window.press("a");
+  await settle();
+  assert.deepEqual(server.said, []);
+  window.press(["Escape"]);
+  assert.equal(window.open, 1);
+}));
+
+test("a page that is loaded again begins with the first of the list, and keys are for it", inWindow({}, async (window, server) => {
+  window.press("jj");
+  await window.load();
+  assert.equal(window.open, 1);
+  window.press("a");
+  await settle();
+  assert.deepEqual(server.said, ["decide 1"]);
   window.back();
   await settle();
   assert.deepEqual([window.open, stateOf(window)], [1, "accepted"]);

@@ -44,6 +44,7 @@ function deskOf(root) {
     accepted: new Map(), // by group: accepted here since its head was first shown
     heads: new Map(), // by group: that head
     shownEdge: null, // of the card that is open
+    comesBack: false, // from another page, to a card that is on its way: no other is shown
     waiting: null, // for a card that comes back: { edge, key } of what is sent for it, and what is done then
     menu: {}, // by list, how many it holds: what the server said last
     counts: { left: countIn("[data-left]"), today: countIn("[data-today]") },

@@ -16,7 +16,7 @@ export function addScreen(desk) {
 
   // What asks where things are comes last, and before it all is in its place: the page is then laid out once.
   function paint() {
-    const item = deck.current;
+    const item = desk.comesBack ? null : deck.current;
     let shows = () => {};
     if (item) {
       if (place.firstElementChild !== item.node) {
@@ -42,7 +42,7 @@ export function addScreen(desk) {
         shown.dataset.first ??= shown.textContent;
         shown.textContent = Number(shown.dataset.first) + (accepted.get(item.group) || 0);
       }
-    } else if (deck.waits) {
+    } else if (deck.waits || desk.comesBack) {
       place.replaceChildren(note(saying("fetching")));
     } else if (place.querySelector("[data-edge]") || place.querySelector(".review__wait")) {
       place.replaceChildren(...document.importNode(root.querySelector("template[data-end]").content, true).children);

@@ -36,13 +36,24 @@ export function addSeen(desk) {
     return true;
   }
 
-  // The page was loaded: anew, or again, which keeps its entry. A key that was pressed before this script had come was
-  // meant for the card that the page came with.
+  // Whoever comes back from another page finds the card they left. Until it is there no other is shown, or a key that is
+  // meant for one would hit the other; a key that was pressed before this script had come was meant for the page's own.
+  // A page that was loaded again begins with the first of the list, as another does.
   function begin() {
-    const card = history.state?.card;
-    if (card && card !== deck.current?.edge && !look.has(card) && !window.earlyKeys.length) held.add(() => seeAgain(card));
-    else if (deck.current) note(deck.current.edge, "replaceState");
+    const { card, isBack } = history.state ?? {};
+    const comesBack = isBack || performance.getEntriesByType?.("navigation")[0]?.type === "back_forward";
+    if (comesBack && card && card !== deck.current?.edge && !look.has(card) && !window.earlyKeys.length) {
+      history.replaceState({ card }, "");
+      held.add(() => seeAgain(card));
+      desk.comesBack = Boolean(desk.waiting);
+      desk.paint();
+    } else if (deck.current) {
+      note(deck.current.edge, "replaceState");
+    }
   }
+
+  // A page that the browser had kept is loaded again: see app.js.
+  addEventListener("pageshow", (event) => { if (event.persisted) history.replaceState({ ...history.state, isBack: true }, ""); });
 
   // 0 is the end of the list.
   function seeAgain(card) {
@@ -62,8 +73,10 @@ export function addSeen(desk) {
   function arrived(card, [item]) {
     desk.stopWaiting();
     if (look.has(card)) led(() => desk.lookAgain(card));
-    else if (!item) desk.say(saying("gone"), true);
-    else {
+    else if (!item) {
+      desk.paint();
+      desk.say(saying("gone"), true);
+    } else {
       const left = deck.current;
       item.isPutOff = done.some(({ item: other, verb }) => other?.edge === card && NO_DECISIONS.includes(verb));
       deck.insert(item);

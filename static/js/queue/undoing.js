@@ -80,6 +80,7 @@ export function addUndoing(desk) {
 
   function stopWaiting() {
     desk.waiting = null;
+    desk.comesBack = false;
     place.inert = false;
     if (document.activeElement === document.body) deck.current?.node.focus({ preventScroll: true });
   }
@@ -88,6 +89,7 @@ export function addUndoing(desk) {
   function giveUp() {
     const isWaiting = Boolean(desk.waiting);
     if (isWaiting) stopWaiting();
+    desk.paint(); // where nothing was shown until then
     if (held.drop() || isWaiting) desk.say(saying("gave-up"), true);
   }
 
