@@ -1,6 +1,6 @@
-"""An open suggestion that is changed is written into 13 indexes, and no longer into 20.
+"""An open suggestion that is changed is written into 14 indexes, and no longer into 20.
 
-It leaves the indexes by status, since those by tier have it in the same orders. The index of blocks holds only those
+It leaves four indexes by status, since those by tier have it in the same orders. The index of blocks holds only those
 that have one, and the probabilities of open suggestions are found by the index that goes by tier. It took 25 seconds at
 1,000,000 suggestions on a busy machine; nobody reads or writes suggestions meanwhile.
 """
@@ -15,7 +15,6 @@ _ORDERS = {
     "edge_by_donor": ["-donor_best", "source", "-score", "id"],
     "edge_by_worth": ["-donor_worth", "source", "-worth", "id"],
     "edge_by_target": ["-need", "target", "-score", "id"],
-    "edge_by_section": ["section", "-donor_best", "source", "-score", "id"],
 }
 
 

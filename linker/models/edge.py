@@ -227,10 +227,9 @@ class CandidateEdge(models.Model):
                 condition=NOT_OPEN,
                 name="edge_by_target",
             ),
+            # The same by category. It has what is open, too: the links on the site of a category are of every status.
             models.Index(
-                fields=["project", "status", "section", "-donor_best", "source", "-score", "id"],
-                condition=NOT_OPEN,
-                name="edge_by_section",
+                fields=["project", "status", "section", "-donor_best", "source", "-score", "id"], name="edge_by_section"
             ),
             # The export, in the order of its rows; and whatever asks for all edges of a project or a donor.
             models.Index(fields=["project", "source", "-score", "id"], name="edge_export_order"),

@@ -280,7 +280,7 @@ def test_a_suggestion_is_in_the_lists_by_tier_or_in_those_by_status_and_never_in
             "WHERE i.indrelid = 'linker_candidateedge'::regclass"
         )
         conditions = dict(cursor.fetchall())
-        for name in ORDERS.values():
+        for name in set(ORDERS.values()) - {"section"}:  # the links on the site of a category are of every status
             of_open, of_rest = conditions[f"edge_open_by_{name}"], conditions[f"edge_by_{name}"]
             cursor.execute(f"SELECT count(*) FROM linker_candidateedge WHERE ({of_open}) = ({of_rest})")
             assert cursor.fetchone() == (0,), name
