@@ -158,8 +158,8 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
         yield Finding(
             "navigation-link",
             _(
-                "The donor links to it %(places)s. A link that appears on every page does not count: only a link in "
-                "the text or beside it prevents a suggestion."
+                "The donor links to it %(places)s. Such a link does not count: only one in the text or beside it "
+                "prevents a suggestion."
             )
             % {"places": places_text(there)},
             blocking=False,

@@ -1,7 +1,9 @@
 """When a pair is linked already: the one home of that rule.
 
 A new link is one too many where an existing one stands that does the same for the reader. For a place in the text that
-is a link in the text; for a place beside it any link but those of the navigation and the footer, which every page has.
+is a link in the text; for a place beside it any link but those of the footer. Menus and breadcrumbs count: a reader
+approved 10 of 54 links beside the text to pages that the menu names, and another none of nine to pages of a box that
+the crawl took for navigation.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 # The blocks in which an existing link makes a new one needless, by where the new one would stand.
 LINKED_IN: dict[str, tuple[Block, ...]] = {
     Placement.INLINE: (Block.CONTENT,),
-    Placement.RELATED: (Block.CONTENT, Block.LIST, Block.ASIDE, Block.HEADER, Block.UNKNOWN),
+    Placement.RELATED: (Block.CONTENT, Block.LIST, Block.ASIDE, Block.HEADER, Block.NAVIGATION, Block.UNKNOWN),
+}
+# Those in which a released link is looked for: one of a menu is not the one that was asked for.
+LIVE_IN = {
+    placement: tuple(block for block in blocks if block != Block.NAVIGATION) for placement, blocks in LINKED_IN.items()
 }
 # Those that keep a link from the block beside the text alone: the pair may still be linked in the text.
 BESIDE_ALONE = tuple(block for block in LINKED_IN[Placement.RELATED] if block not in LINKED_IN[Placement.INLINE])
@@ -64,8 +70,8 @@ def read_block_sql(link: str) -> str:
 def own_beside_sql(link: str) -> str:
     """SQL: whether a link, a row of linker_existinglink with the alias `link`, uses up room beside its page's text.
 
-    A link of the header or of a block without a name keeps its pair from being linked there once more, and takes no
-    room from others; nor does one of a sidebar that most pages have, which is the template's.
+    A link of the header, of a menu or of a block without a name keeps its pair from being linked there once more, and
+    takes no room from others; nor does one of a sidebar that most pages have, which is the template's.
     """
     return f"{sql(ASIDE_LINK, link)} AND {link}.target_id NOT IN (SELECT id FROM linker_page WHERE in_sidebar)"
 

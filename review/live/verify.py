@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from linker.matching.words_gone import alike
 from linker.models import Block, EdgeStatus, Project, Rel
-from linker.models.linked import LINKED_IN
+from linker.models.linked import LIVE_IN
 from linker.models.querysets import LIVE, LIVE_STATUS, NOT_INDEXABLE, PRESENT, UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
@@ -39,7 +39,7 @@ STEPS = 4
 AT_A_TIME = 50_000  # links that are reopened by one statement
 
 # Where a crawl does not say in which block a link stands, it is taken for the one that was asked for.
-_BLOCKS = {placement: sorted({*blocks, Block.UNKNOWN}) for placement, blocks in LINKED_IN.items()}
+_BLOCKS = {placement: sorted({*blocks, Block.UNKNOWN}) for placement, blocks in LIVE_IN.items()}
 _IN_PLACE = " OR ".join(
     f"e.placement = '{placement}' AND l.block IN ({', '.join(str(int(block)) for block in blocks)})"
     for placement, blocks in _BLOCKS.items()

@@ -31,7 +31,7 @@ SHIPPED = Path(__file__).parent / "shipped" / "approval.json.gz"
 # Of all that makes a score: the file above, and what is added to its log-odds by rules (here, and in
 # linker.engine.anchors.choice and linker.engine.ranking: choose and words). Raise it with any of these, or a run of
 # what changed mixes scores of two versions with those of the run before it. At most ten characters.
-VERSION = "approval-7"
+VERSION = "approval-8"
 GOOD_WORDS = 0.75  # how likely words have to be all right, in a link that is, to be proposed in the text
 
 # Places among a source's pairs count as shares of the pages that it might link to, see `places`: the tenth of 500 pages

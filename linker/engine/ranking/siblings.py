@@ -3,7 +3,9 @@
 Such pages are alike in words and in meaning, so that all else speaks for a link between them. What readers of judged
 suggestions went by was whether the source says the word, or the year, that tells the target from the others. Where
 nothing tells them apart, a reader who meets the title on its own page expects that page: readers approved three of 16
-links between namesakes (judged suggestions of six sites), eleven of which they took for copies of one page.
+links between namesakes (judged suggestions of six sites), eleven of which they took for copies of one page. Of links
+between members of a series of numbers ("Survey 2019") they approved 0.86 of the next ones, where 0.75 was stated, and
+0.29 of those that are three and more apart, where 0.66 was (31 stated at half and more, three sites).
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 OF_ANOTHER = -1.0  # what it adds to the log-odds that the target is relevant
 NAMESAKE = -3.0  # the same, where source and target have one title
+FAR_OFF = -1.6  # the same, where the target is far from the source in one series
+FAR = 3  # members of a series between which readers follow no link
 COMPARED = 16  # words of a title that are compared at either end
 SHARED = 2  # words that titles share for each in which they differ
 NEXT = 1  # years between one edition and the next, which readers like
@@ -31,9 +35,19 @@ NEXT = 1  # years between one edition and the next, which readers like
 def series_shift(index: SiteIndex, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
     """What is added to the log-odds that pairs, int64 [m] both, are relevant, float64 [m]: OF_ANOTHER where the target
     is about another year than the source, or about another member of a series, and the source does not say which;
-    NAMESAKE where both have one title."""
+    FAR_OFF instead where they are FAR and more apart in a series of numbers; NAMESAKE where both have one title."""
     of_another = another_year(index, source, target) | another_member(index, source, target)
-    return np.where(of_another, OF_ANOTHER, 0.0) + np.where(namesakes(index, source, target), NAMESAKE, 0.0)
+    shift = np.where(of_another, OF_ANOTHER, 0.0)
+    shift = np.where(far_in_series(index, source, target), FAR_OFF, shift)
+    return shift + np.where(namesakes(index, source, target), NAMESAKE, 0.0)
+
+
+def far_in_series(index: SiteIndex, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the titles of pairs are the same but for numbers and months, and FAR and more apart among all such
+    titles, bool [m]: "Survey 2016" is not for readers of "Survey 2019"."""
+    series, turn = index.titles.series, index.titles.turn
+    same = (series[source] >= 0) & (series[source] == series[target])
+    return np.asarray(same & (np.abs(turn[source] - turn[target]) >= FAR))
 
 
 def namesakes(index: SiteIndex, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -86,6 +86,11 @@ class Vocabulary:
         words = self._word if numbers is None else [self._word[number] for number in numbers.tolist()]
         return np.array([_number_value(word) for word in words], dtype=np.int16)
 
+    def whole_numbers(self, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+        """What some words say that are digits alone, nine at most; -1 for others, [k]. `numbers` int32 [k]."""
+        words = [self._word[number] for number in numbers.tolist()]
+        return np.array([int(w) if w.isdecimal() and len(w) <= 9 else -1 for w in words], dtype=np.int64)
+
     def stop_mask(self, languages: Iterable[str]) -> NDArray[np.bool_]:
         """Whether each number stands for a function word of one of the languages, bool [len(self)]."""
         mask = np.zeros(len(self), dtype=bool)

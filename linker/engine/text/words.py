@@ -216,6 +216,22 @@ NUMBER_WORDS: dict[str, str] = {
     "pt": "dois três quatro cinco seis sete oito nove dez onze doze",
 }
 
+# The names of each month, from January on.
+MONTHS: tuple[str, ...] = (
+    "january jan januar janvier enero gennaio januari janeiro",
+    "february feb februar février febrero febbraio februari fevereiro",
+    "march mar märz mars marzo maart março",
+    "april apr avril abril aprile",
+    "may mai mayo maggio mei maio",
+    "june jun juni juin junio giugno junho",
+    "july jul juli juillet julio luglio julho",
+    "august aug août agosto augustus",
+    "september sep sept septembre septiembre settembre setembro",
+    "october oct oktober okt octobre octubre ottobre outubro",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre diciembre dicembre dezembro",
+)
+
 # Words before a full stop that does not end a sentence. Single letters (initials, "U.S.", "z. B.") never end one.
 ABBREVIATIONS = """mr mrs ms dr prof st sr jr sra no nos nr vs etc approx fig figs eq vol ch sec inc ltd corp co dept
     gov e.g i.e cf al ca resp bzw usw evtl ggf inkl zzgl str mme mlle env av art bd ex p.ex pp ed eds núm pág tel ej ee

@@ -12,7 +12,16 @@ import pytest
 from linker.engine.index import SiteIndex, build_index
 from linker.engine.rank import rank_site
 from linker.engine.ranking.options import EngineOptions
-from linker.engine.ranking.siblings import NAMESAKE, OF_ANOTHER, another_member, another_year, namesakes, series_shift
+from linker.engine.ranking.siblings import (
+    FAR_OFF,
+    NAMESAKE,
+    OF_ANOTHER,
+    another_member,
+    another_year,
+    far_in_series,
+    namesakes,
+    series_shift,
+)
 from linker.engine.site import checked
 from linker.engine.text.titles import read_title_words
 from linker.engine.text.tokens import Vocabulary
@@ -128,6 +137,43 @@ def test_another_member_of_a_series_is_less_likely_to_be_approved() -> None:
     assert shift[at[0, 1]] == OF_ANOTHER
     assert shift[at[2, 1]] == 0
     assert ranked.score[at[0, 1]] < ranked.score[at[2, 1]]
+
+
+def turns(titles: list[str]) -> list[list[str]]:
+    """The series of titles, each in its order."""
+    vocabulary = Vocabulary()
+    heads = vocabulary.read([f"{title}\n" for title in titles], ["en"] * len(titles))
+    found = read_title_words(heads, vocabulary, vocabulary.stop_mask(["en"]))
+    rows = sorted(zip(found.series.tolist(), found.turn.tolist(), titles, strict=True))
+    known = dict.fromkeys(series for series, _, _ in rows if series >= 0)
+    return [[title for other, _, title in rows if other == series] for series in known]
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ["Survey 2015", "Survey 2016", "Survey 2019"],
+        ["Oak 1.9.3 is out", "Oak 1.10.0 is out", "Oak 2.0.1 is out"],
+        ["Minutes 23 April 2020", "Minutes 4 May 2020", "Minutes 14 January 2021"],
+        ["Bericht März 2019", "Bericht Oktober 2019", "Bericht Januar 2020"],
+    ],
+)
+def test_titles_that_differ_in_numbers_and_months_are_a_series_in_their_order(titles: list[str]) -> None:
+    assert turns([titles[1], "May the mill turn", titles[2], "Mill 7 of the 9", titles[0]]) == [titles]
+
+
+def test_titles_without_dates_and_versions_or_with_other_words_are_no_series() -> None:
+    assert turns(["May the mill turn", "June the mill turn", "Survey 2016", "Surveys of mills 2017"]) == []
+    assert turns([f"Drill {number}" for number in (7, 9, 1200)]) == []
+
+
+def test_far_members_of_a_series_are_less_likely_targets_than_near_ones() -> None:
+    pages = {f"Survey of mills {year}": VOTES + f"In {year} we asked." for year in range(2010, 2018)}
+    index = build_index(site_of(pages))
+    assert told(index, far_in_series, "Survey of mills 2010", "Survey of mills 2013")
+    assert not told(index, far_in_series, "Survey of mills 2010", "Survey of mills 2012")
+    pair = np.array([0, 0]), np.array([1, 5])
+    assert series_shift(index, *pair).tolist() == [0, FAR_OFF]
 
 
 @pytest.mark.nightly

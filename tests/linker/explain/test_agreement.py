@@ -82,13 +82,13 @@ OBSTACLES = {
     "linked in the text": (add_link(Block.CONTENT), remove_links, {"linked"}),
     "linked beside the text": (add_link(Block.ASIDE), remove_links, {"linked-beside"}),
     "linked in the header": (add_link(Block.HEADER), remove_links, {"linked-beside"}),
+    "linked in the navigation": (add_link(Block.NAVIGATION), remove_links, {"linked-beside"}),
     "rejected": (decide("rejected"), forget, {"rejected"}),
     "donor merged": (set_donor(status="merged"), set_donor(status="live"), {"not-live"}),
     "donor gone": (set_donor(status_code=404), set_donor(status_code=None), {"status-code"}),
 }
 HARMLESS = {
     "linked in the footer": add_link(Block.FOOTER),
-    "linked in the navigation": add_link(Block.NAVIGATION),
     "answers are unknown": set_fields(status_code=None),
 }
 

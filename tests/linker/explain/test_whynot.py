@@ -318,9 +318,9 @@ def test_a_donor_that_is_not_indexable_is_not_told_off_for_what_only_acceptors_m
     assert blocking(ask(*pair).findings) == ["not-found"]
 
 
-def test_a_link_in_the_text_is_named_with_its_anchor_and_one_in_the_navigation_does_not_count(pair, project):
+def test_a_link_in_the_text_is_named_with_its_anchor_and_one_in_the_footer_does_not_count(pair, project):
     run_of(project, threshold=0.0)
-    make_link(*pair, anchor="the menu", block=Block.NAVIGATION)
+    make_link(*pair, anchor="the company", block=Block.FOOTER)
     found = ask(*pair).findings
     assert "linked" not in blocking(found)
     assert "does not count" in finding(found, "navigation-link").text
@@ -743,7 +743,7 @@ def test_a_question_costs_the_same_on_a_large_site_as_on_a_small_one(pair, proje
     for number in range(12):
         other = page(project, f"/other/{number}", category=make_category(project, f"C{number}"))
         make_edge(project, pair[0], other, run=run)
-        make_link(pair[0], pair[1], f"menu {number}", block=Block.NAVIGATION)
+        make_link(pair[0], pair[1], f"end {number}", block=Block.FOOTER)
         ExclusionRule.objects.create(project=project, pattern=f"/x{number}")
         SensitiveRule.objects.create(project=project, url_pattern=f"/y{number}")
     assert (cost(address), cost(alone)) == before

@@ -94,7 +94,7 @@ def test_what_leads_to_a_page_that_takes_no_part_leaves(project, matched, change
 def test_what_the_site_links_by_now_leaves(project, matched):
     edge = matched[5]
     make_link(edge.source, edge.target)
-    make_link(matched[6].source, matched[6].target, block=Block.NAVIGATION)
+    make_link(matched[6].source, matched[6].target, block=Block.FOOTER)
     report = all_slices(project)
     assert (report.linked, report.left) == (1, 1)
     assert left(project) == {edge.pk}

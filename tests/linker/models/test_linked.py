@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
-BESIDE = [Block.ASIDE, Block.LIST, Block.HEADER, Block.UNKNOWN]
-NOWHERE = [Block.NAVIGATION, Block.FOOTER]
+BESIDE = [Block.ASIDE, Block.LIST, Block.HEADER, Block.NAVIGATION, Block.UNKNOWN]
+NOWHERE = [Block.FOOTER]
 
 
 def tiers(project: Project, placement: str) -> None:

@@ -85,7 +85,8 @@ OF_LINKS = {
     "TEXT_LINK": lambda link: link.missing_since is None and link.block == Block.CONTENT,
     "LIST_LINK": lambda link: link.missing_since is None and link.block == Block.LIST,
     "BESIDE_LINK": lambda link: (
-        link.missing_since is None and link.block in (Block.LIST, Block.ASIDE, Block.HEADER, Block.UNKNOWN)
+        link.missing_since is None
+        and link.block in (Block.LIST, Block.ASIDE, Block.HEADER, Block.NAVIGATION, Block.UNKNOWN)
     ),
     "IN_BODY": lambda link: link.missing_since is None and link.block in (Block.CONTENT, Block.LIST),
     "ASIDE_LINK": lambda link: link.missing_since is None and link.block == Block.ASIDE,
