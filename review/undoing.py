@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
+AROUND = timedelta(minutes=10)  # for how long the decisions of one batch are written at most
 AT_A_TIME = 100  # of a user's decisions, looked at for those that hold
 # The link left with this decision, and came back to the queue from the site.
 _RELEASED_SINCE = Exists(
@@ -164,12 +166,27 @@ def _ask_again(undone: Collection[int]) -> None:
     OpinionRequest.objects.filter(decision__in=undone).update(answered_at=None, answered_by=None, decision=None)
 
 
+def sizes_of_batches(project: Project, decisions: Iterable[Decision]) -> dict[UUID | None, int]:
+    """How many decisions of the batches that some of one user belong to are not undone yet. Those of a batch are looked
+    for AROUND the ones given, since no index has the batches."""
+    known = [one for one in decisions if one.batch is not None]
+    if not known:
+        return {}
+    days = min(one.at for one in known) - AROUND, max(one.at for one in known) + AROUND
+    batches = {one.batch for one in known if one.batch is not None}
+    made = _of_batches(project, batches).filter(user=known[0].user_id, at__range=days)
+    return dict(made.values_list("batch").annotate(decisions=Count("pk")))
+
+
 def _together(project: Project, decision: Decision) -> list[Decision]:
     """The decision with those of its batch that are not undone yet."""
     if decision.batch is None:
         return [decision]
-    batch = Decision.objects.filter(project=project, batch=decision.batch, undone_by__isnull=True)
-    return list(batch.exclude(verb=Verb.UNDO).order_by("pk"))
+    return list(_of_batches(project, [decision.batch]).order_by("pk"))
+
+
+def _of_batches(project: Project, batches: Collection[UUID]) -> QuerySet[Decision]:
+    return Decision.objects.filter(project=project, batch__in=batches, undone_by__isnull=True).exclude(verb=Verb.UNDO)
 
 
 def _refuse_exported(edges: Mapping[int, CandidateEdge], decisions: Iterable[Decision]) -> None:

@@ -15,7 +15,7 @@ from review.models import Decision, KnownReading, OperationKey, SecondReading, S
 from review.overlap import due_to
 from review.queue import opinions
 from review.queue.known_edges import STATUS_AFTER, edges_at
-from review.undoing import AT_A_TIME, newest_of
+from review.undoing import AT_A_TIME, newest_of, sizes_of_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,8 @@ SENT = 80  # twice what a browser sends at once: see static/js/queue/outbox.js
 class Done:
     """A decision that holds; or the `reading` with this key, of a suggestion read as the second or of a card whose
     answer is known; or what the operation `taken_back_by` ends: a suggestion set aside, or a request for an opinion.
-    `anchor` are the words that it then had."""
+    `anchor` are the words that it then had; `together`: how many decisions were made at once, and are taken back so.
+    """
 
     edge: CandidateEdge
     at: datetime
@@ -45,6 +46,7 @@ class Done:
     reading: UUID | None = None
     taken_back_by: str = ""
     verb: str = ""
+    together: int = 1
 
     @property
     def is_accept(self) -> bool:
@@ -72,9 +74,12 @@ def saved_keys(project: Project, user: User) -> list[UUID]:
 
 def _decisions(project: Project, user: User, most: int) -> Iterator[Done]:
     found = islice(newest_of(project, user), AT_A_TIME)
-    for decision in islice((one for one in found if one.edge.status != EdgeStatus.EXPORTED), most):
-        said = decision.get_verb_display()
-        yield Done(decision.edge, decision.at, said, decision.anchor_after, decision, verb=decision.verb)
+    newest = list(islice((one for one in found if one.edge.status != EdgeStatus.EXPORTED), most))
+    sizes = sizes_of_batches(project, newest)
+    for one in newest:
+        together = sizes.get(one.batch, 1)
+        said = one.get_verb_display()
+        yield Done(one.edge, one.at, said, one.anchor_after, one, verb=one.verb, together=together)
 
 
 def _set_aside(project: Project, user: User, most: int) -> Iterator[Done]:

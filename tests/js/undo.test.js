@@ -238,3 +238,30 @@ test("the donor's head counts what was accepted, and less what was taken back", 
   window.press("a".repeat(29));
   assert.equal(shown(), 1); // of the second donor
 }));
+
+const OF_A_FILE = { old: [{ edge: 1, decision: 7, together: 22 }, { edge: 2, decision: 6, together: 22 }] };
+
+test("the first u says how many decisions were made together with the newest, and the second takes them back", inWindow(OF_A_FILE, async (window, server) => {
+  window.press("u");
+  await settle();
+  assert.deepEqual([server.requests.length, window.recent.length], [0, 2]);
+  assert.match(window.said, /u again takes all 22 back/);
+  window.press("u");
+  await settle();
+  const [{ kind, decision, whole }] = server.requests[0].operations;
+  assert.deepEqual([kind, decision, whole], ["undo", 7, 1]);
+}));
+
+test("a few that were made together are taken back at once", inWindow({ old: [{ edge: 1, decision: 7, together: 10 }] }, async (window, server) => {
+  window.press("u");
+  await settle();
+  assert.deepEqual(server.requests[0].operations.map(({ kind, whole }) => [kind, whole]), [["undo", 1]]);
+}));
+
+test("a decision of one's own in between is taken back first, and the file is asked about again", inWindow(OF_A_FILE, async (window, server) => {
+  window.press("ua");
+  await settle();
+  window.press("uu");
+  await settle();
+  assert.deepEqual(server.said, ["decide 1", "undo"]);
+}));

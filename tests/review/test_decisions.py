@@ -14,6 +14,7 @@ from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES
 from review.decisions import decide_edges
 from review.models import Decision, Verb, Where
+from review.queue.recent import recent_work
 from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling, Shown
 from review.undoing import undo
 from tests.examples import few
@@ -206,6 +207,14 @@ def test_a_group_is_logged_edge_by_edge_and_undone_as_one(project, editor):
         ("suggested", "a good anchor", "nofollow", False),
     }
     assert state(taken)[0] == "rejected"
+
+
+def test_the_list_of_the_last_decisions_says_how_many_were_made_together(project, editor):
+    edges = [make_edge(project) for _ in range(4)]
+    made = decide_edges(project, [edge.pk for edge in edges[:3]], Verb.ACCEPT, editor).decided
+    undo(project, editor, made[0])
+    decide_edges(project, [edges[3].pk], Verb.ACCEPT, editor)
+    assert [done.together for done in recent_work(project, editor)] == [1, 2, 2]
 
 
 @pytest.mark.nightly

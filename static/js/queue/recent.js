@@ -3,7 +3,7 @@
 
 import { saying } from "../sayings.js";
 
-const MOST = 10;
+export const MOST = 10;
 const NOT_SAVED = ["refused", "asks"];
 
 export class Recent {
@@ -55,6 +55,12 @@ export class Recent {
     if (!item) return null;
     const { edgeId, decision, reading, takenBackBy } = item.dataset;
     return { edge: Number(edgeId), decision: Number(decision) || null, reading, takenBackBy };
+  }
+
+  // Of the newest that came with the page, its number and how many decisions were made together with it.
+  newestOld() {
+    const item = this.list?.querySelector("[data-old]");
+    return item && { decision: Number(item.dataset.decision), together: Number(item.dataset.together) || 1 };
   }
 
   // The card whose decision, the newest of all, could not be saved; null where the newest was.

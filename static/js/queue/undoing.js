@@ -4,6 +4,7 @@ import { ask } from "./asking.js";
 import { NO_DECISIONS } from "./deciding.js";
 import { itemOf } from "./deck.js";
 import { newKey } from "./outbox.js";
+import { MOST } from "./recent.js";
 import * as words from "./words.js";
 import { saying } from "../sayings.js";
 
@@ -22,12 +23,25 @@ export function addUndoing(desk) {
     const at = key ? done.findIndex((entry) => entry.key === key) : done.length - 1;
     const entry = done[at];
     if (!entry && key) return;
-    if (!entry) return undoOld(recent.takeOld(), true);
+    if (!entry) return undoNewestOld();
+    desk.askedToUndo = null;
     done.splice(at, 1);
     recent.remove(entry.key);
     if (!entry.item) return undoWithoutCard(entry);
     bringBack(entry);
     if (!outbox.takeBack(entry.key)) takeBackThere(entry);
+  }
+
+  // The newest that was done before this page was loaded. Those that came with it, in a spreadsheet for example, go too:
+  // where they are more than the list of the last decisions shows, the first press says how many.
+  function undoNewestOld() {
+    const { decision, together } = recent.newestOld() ?? {};
+    if (together > MOST && desk.askedToUndo !== decision) {
+      desk.askedToUndo = decision;
+      return desk.say(saying("undo-together", { count: together }), true);
+    }
+    desk.askedToUndo = null;
+    undoOld(recent.takeOld(), true);
   }
 
   function takeBackThere(entry, key = newKey()) {
