@@ -148,8 +148,8 @@ def _roles(report: LinksReport) -> str:
 def _listed(report: LinksReport) -> str:
     links = report.by_roles or 0
     said = ngettext(
-        "%(links)s of them stands on a home page, a list of pages or a utility page and counts as a link of a list.",
-        "%(links)s of them stand on home pages, lists of pages or utility pages and count as links of a list.",
+        "%(links)s link in the text of a home page, a list of pages or a utility page counts as one of a list.",
+        "%(links)s links in the texts of home pages, lists of pages and utility pages count as those of lists.",
         links,
     )
     return said % {"links": number(links)} if links else ""
