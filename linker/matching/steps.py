@@ -25,7 +25,7 @@ STEPS = (
     ("Choosing words",),
     ("Allocating links",),
     ("Choosing anchors and places",),
-    ("Marking what is no longer proposed",),
+    ("Writing suggestions", "Marking what is no longer proposed"),
     ("Cleaning up",),
 )
 _STEP_OF = {stage: step for step, stages in enumerate(STEPS) for stage in stages}

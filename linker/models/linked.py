@@ -67,6 +67,11 @@ def read_block_sql(link: str) -> str:
     return f"coalesce({link}.read_block, {link}.block)"
 
 
+def in_text_sql(link: str) -> str:
+    """SQL: whether a link counts as one of the text, be it missing or not."""
+    return f"{link}.block = {Block.CONTENT.value}"
+
+
 def own_beside_sql(link: str) -> str:
     """SQL: whether a link, a row of linker_existinglink with the alias `link`, uses up room beside its page's text.
 

@@ -15,7 +15,7 @@ from django.db import connection
 
 from linker.engine.roles.policy import Gives, PageRole, role_links
 from linker.models import Block, CountsBy
-from linker.models.linked import TEXT_LINK, read_block_sql, seen_sql
+from linker.models.linked import TEXT_LINK, in_text_sql, read_block_sql, seen_sql
 from linker.models.querysets import MISSING, PRESENT, sql
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches, stream
@@ -55,7 +55,7 @@ INSERT INTO list_moved SELECT id, source_id, target_id, %(to_list)s FROM moved W
 _TO_LISTS = f"""
 WITH moved AS (
     UPDATE linker_existinglink l SET block = {Block.LIST.value}, read_block = {Block.CONTENT.value}, {BY_ROLE}
-    FROM list_page p WHERE l.project_id = %(project)s AND l.source_id = p.id AND l.block = {Block.CONTENT.value}
+    FROM list_page p WHERE l.project_id = %(project)s AND l.source_id = p.id AND {in_text_sql("l")}
         AND {_MAY_BE} AND l.id NOT IN (SELECT id FROM link_in_sentence)
     RETURNING l.*
 ) {_MOVED}

@@ -278,7 +278,7 @@ def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("stage", ["Ranking", "Allocating links", "Marking what is no longer proposed", "Cleaning up"])
+@pytest.mark.parametrize("stage", ["Ranking", "Allocating links", "Writing suggestions", "Cleaning up"])
 def test_one_that_is_cancelled_or_killed_changes_nothing_and_can_be_done_again(project, site, stage):
     pages, _ = site
     change(pages[3])

@@ -33,8 +33,9 @@ COPIES = {
     "REFUSED": r"['\"]rejected['\"], ['\"]withdrawn['\"]|EdgeStatus\.REJECTED, EdgeStatus\.WITHDRAWN",
     "OPEN, PROPOSED": r"NOT (\w+\.)?stale\b|(Q|filter|exclude)\([^()]*\bstale=",
     "SHOWN, HIDDEN": r"tier__held|NOT t\.held|edge\.tier\.held|tier__isnull",
-    "TEXT_LINK, BESIDE_LINK, ASIDE_LINK": r"block=Block\.(CONTENT|ASIDE)|block__in=LINKED_IN"
-    r"|block = \{Block\.(CONTENT|ASIDE)",
+    # What is written, and the block that was read, are no rules.
+    "TEXT_LINK, BESIDE_LINK, ASIDE_LINK": r"(?<!read_)block=Block\.(CONTENT|ASIDE)|block__in=LINKED_IN"
+    r"|(?<!read_)(?<!SET )block = \{Block\.(CONTENT|ASIDE)",
     "subtree, tree_sql": r"path__0_|parent_id = \w+\.category",
     "lock_project": r"Project\.objects\.select_for_update|FROM linker_project .*FOR (NO KEY )?UPDATE",
 }
