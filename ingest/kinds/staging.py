@@ -14,13 +14,14 @@ STAGE_ROWS = 20_000
 
 
 def stage_rows(task: ImportTask, parse: Callable[[Records], Any], stage: Callable[[list[Any]], None]) -> int:
-    """Reads all rows, and stages what `parse` makes of them STAGE_ROWS at a time. Returns how many rows there were."""
+    """Reads all rows, and stages what `parse` makes of them STAGE_ROWS at a time; at first fewer, so that the database
+    soon has something to do. Returns how many rows there were."""
     found: list[Any] = []
     rows = staged = 0
     for records in task.source.chunks():
         found.append(parse(records))
         rows += len(records)
-        if rows >= staged + STAGE_ROWS:
+        if rows >= staged + min(STAGE_ROWS, max(staged, 1)):
             stage(found)
             found, staged = [], rows
             task.note_reading()

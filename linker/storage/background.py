@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import psycopg
@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SWITCH_SECONDS = 0.0002  # how often Python switches between the two threads
+
+
+class PackedRows(NamedTuple):
+    """Rows in COPY's binary form, and the statement that takes them."""
+
+    statement: str
+    content: bytes
+
+
+def pack(table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]], text: str, values: Sequence[str]) -> PackedRows:
+    """Rows of `columns`, as `copy_in` takes them, and as the last column `values` for `text`. Best packed before one
+    waits: the database may still be busy with those before."""
+    encoded = [value.encode() for value in values]
+    rows = packed_rows([*columns, (text, "V0", np.zeros(len(values), dtype="V0"))])
+    rows["_fields"], rows[f"_len_{text}"] = len(columns) + 1, list(map(len, encoded))
+    starts = rows.view(f"V{rows.dtype.itemsize}").tolist()
+    content = b"".join([SIGNATURE, *chain.from_iterable(zip(starts, encoded, strict=True)), TRAILER])
+    return PackedRows(copy_statement(table, [*columns, (text, None, None)]), content)
 
 
 class BackgroundCopy:
@@ -49,23 +67,13 @@ class BackgroundCopy:
         if error is None:
             self.wait()
 
-    def copy_in(
-        self, table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]], text: str, values: Sequence[str]
-    ) -> None:
-        """Starts to write `columns`, as `copy_in` takes them, and as the last column `values` into `text`."""
-        if values:
-            self._running.append(self._pool.submit(self._copy_in, table, columns, text, values))
+    def copy_packed(self, rows: PackedRows) -> None:
+        """Starts to write rows, see `pack`."""
+        self._running.append(self._pool.submit(self._copy_packed, rows))
 
-    def _copy_in(
-        self, table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]], text: str, values: Sequence[str]
-    ) -> None:
-        encoded = [value.encode() for value in values]
-        rows = packed_rows([*columns, (text, "V0", np.zeros(len(values), dtype="V0"))])
-        rows["_fields"], rows[f"_len_{text}"] = len(columns) + 1, list(map(len, encoded))
-        starts = rows.view(f"V{rows.dtype.itemsize}").tolist()
-        statement = copy_statement(table, [*columns, (text, None, None)])
-        with self._raw.cursor() as cursor, cursor.copy(statement) as copy:
-            copy.write(b"".join([SIGNATURE, *chain.from_iterable(zip(starts, encoded, strict=True)), TRAILER]))
+    def _copy_packed(self, rows: PackedRows) -> None:
+        with self._raw.cursor() as cursor, cursor.copy(rows.statement) as copy:
+            copy.write(rows.content)
 
     def copy_lines(self, table: str, columns: Sequence[str], lines: Sequence[str]) -> None:
         """Starts to write lines in COPY's text form: values of `columns` separated by tabs, and a line break."""

@@ -12,6 +12,7 @@ from ingest.kinds.sql import execute
 from linker.models import Block
 from linker.models.linked import read_block_sql
 from linker.models.querysets import PRESENT, sql
+from linker.storage.background import pack
 from linker.storage.copy import copy_in
 from linker.storage.page_writes import KEEP_PLANS
 
@@ -83,13 +84,14 @@ class LinkPlaces:
 
     def add(self, links: Links, background: BackgroundCopy) -> None:
         placed = links.take(np.flatnonzero(links.place != NOWHERE))
-        background.wait()
         columns: list[tuple[str, Any, NDArray[Any]]] = [
             ("source", ">i8", placed.source),
             ("target", ">i8", placed.target),
             ("place", ">i4", placed.place),
         ]
-        background.copy_in("stage_place", columns, "anchor", placed.anchor)
+        rows = pack("stage_place", columns, "anchor", placed.anchor)
+        background.wait()
+        background.copy_packed(rows)
 
     def save(self, project: Project) -> int:
         """Keeps them with the links that are in the table by now, and forgets those that no longer hold on the same

@@ -14,7 +14,7 @@ from ingest.kinds.links.places import LinkPlaces
 from ingest.kinds.sql import execute, fetch
 from linker.models import Block
 from linker.models.linked import SEEN_PAGE
-from linker.storage.background import BackgroundCopy
+from linker.storage.background import BackgroundCopy, pack
 from linker.storage.copy import copy_in, timestamp
 from linker.storage.locks import lock_pages
 from linker.storage.references import CHECKS_OFF, CHECKS_ON, may_skip_checks
@@ -115,14 +115,15 @@ class LinkStage:
 
     def _stage(self, links: Links) -> None:
         self._staged += len(links)
-        self.wait()
         columns: list[tuple[str, Any, NDArray[Any]]] = [
             ("source", ">i8", links.source),
             ("target", ">i8", links.target),
             ("block", ">i2", links.block),
             ("follow", "?", links.follow),
         ]
-        self._background.copy_in("stage_link", columns, "anchor", links.anchor)
+        rows = pack("stage_link", columns, "anchor", links.anchor)
+        self.wait()
+        self._background.copy_packed(rows)
 
     def _write(self, links: Links) -> None:
         """Writes those that are new, each once and by the order of their index, and stages the others."""
@@ -138,10 +139,7 @@ class LinkStage:
         np.add.at(self._outlinks, body >> 32, 1)
         np.add.at(self._inlinks, body & 0xFFFFFFFF, 1)
         self._new += np.bincount(links.block, minlength=len(self._new))
-        self.wait()
-        if not self._checked:
-            self._background.execute(CHECKS_OFF)
-        self._background.copy_in(
+        rows = pack(
             "linker_existinglink",
             [
                 ("project_id", ">i8", np.full(len(links), self.project.pk)),
@@ -154,6 +152,10 @@ class LinkStage:
             "anchor",
             links.anchor,
         )
+        self.wait()
+        if not self._checked:
+            self._background.execute(CHECKS_OFF)
+        self._background.copy_packed(rows)
         if not self._checked:
             self._background.execute(CHECKS_ON)
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 from psycopg.errors import UndefinedFunction
 
-from linker.storage.background import BackgroundCopy
+from linker.storage.background import BackgroundCopy, pack
 from linker.storage.copy import LOT, copy_in, copy_out, copy_rows_in, copy_text
 from linker.storage.cursors import stream
 
@@ -63,7 +63,7 @@ def test_rows_with_nulls_or_of_another_width_are_refused(table: str) -> None:
 def test_any_text_is_written_in_the_background_as_it_is(table: str, name: str) -> None:
     with transaction.atomic(), BackgroundCopy() as background:
         background.copy_lines(table, ["number", "name"], [f"1\t{copy_text(name)}\n"])
-        background.copy_in(table, [("number", ">i8", np.array([2]))], "name", [name])
+        background.copy_packed(pack(table, [("number", ">i8", np.array([2]))], "name", [name]))
         count = background.execute((f"SELECT count(*) FROM {table}", ()))
         background.wait()
         assert count.result() == (2,)
