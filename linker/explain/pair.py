@@ -156,7 +156,7 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
         )
     elif there:
         yield Finding(
-            "navigation-link",
+            "footer-link",
             _(
                 "The donor links to it %(places)s. Such a link does not count: only one in the text or beside it "
                 "prevents a suggestion."

@@ -22,7 +22,7 @@ from linker.models import Basis, Placement
 from linker.models.linked import has_links_beside
 from linker.pages.roles import pages_that
 from linker.storage.copy import copy_out
-from linker.storage.pairs import load_pairs_linked_beside_text
+from linker.storage.pairs import linked_beside_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from linker.matching.accepted_links import AcceptedLinks
     from linker.models import Project
 
-DONORS_AT_A_TIME = 50_000  # whose links beside the text are read at a time
 MAX_ALTERNATIVE_PRODUCTS = MAX_COMPLEMENTARY_PRODUCTS = 5
 
 
@@ -73,9 +72,8 @@ def _text_alone(
     if not has_links_beside(project):
         return text_alone
     pairs = PairLookup(rows)
-    donors = np.unique(rows["source"][above])
-    for first in range(0, len(donors), DONORS_AT_A_TIME):
-        text_alone |= pairs.among(load_pairs_linked_beside_text(donors[first : first + DONORS_AT_A_TIME]))
+    asked = np.flatnonzero(np.isin(rows["source"], rows["source"][above]))
+    text_alone[asked] = linked_beside_text(rows["source"][asked], rows["target"][asked])
     on_site = text_alone & pairs.among(accepted.on_site)
     text_alone &= ~pairs.among(accepted.waiting) & ~on_site
     text_alone &= reason == 0

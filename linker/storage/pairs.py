@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.engine.arrays.vectors import slices
 from linker.models.linked import BESIDE_LINK, TEXT_LINK
 from linker.models.querysets import REFUSED, sql
 from linker.models.suppression import OF_SECTIONS, freed_sql
@@ -13,6 +14,8 @@ from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+PAIRS_AT_A_TIME = 100_000  # that are looked up by one statement
 
 
 def load_forbidden_pairs(source_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -46,16 +49,18 @@ def load_pairs_of_sections(project_id: int) -> tuple[NDArray[np.int64], NDArray[
     return rows["source"].astype(np.int64), rows["target"].astype(np.int64)
 
 
-def load_pairs_linked_beside_text(source_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs with these sources that are linked beside the text already, so that only a link within it is still of use.
-
-    Returns sources and targets, int64 [n] each, in no particular order. Some of them may be linked within the text as
-    well.
-    """
-    rows = copy_out(
-        "SELECT DISTINCT source_id, target_id FROM linker_existinglink "
-        f"WHERE {sql(BESIDE_LINK)} AND source_id = ANY(%s)",
-        [source_ids.tolist()],
-        [("source", ">i8"), ("target", ">i8")],
-    )
-    return rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+def linked_beside_text(source_ids: NDArray[np.int64], target_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether pairs, int64 [n] both, are linked beside the text already, so that only a link within it is still of use;
+    bool [n]. Some of them may be linked within the text as well. The pairs are looked up one by one: a page may have a
+    hundred links in its menus."""
+    found = np.zeros(len(source_ids), dtype=np.bool_)
+    for part in slices(len(source_ids), PAIRS_AT_A_TIME):
+        rows = copy_out(
+            "SELECT place - 1 FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY asked (source, target, place) "
+            "WHERE EXISTS (SELECT FROM linker_existinglink l WHERE l.source_id = asked.source "
+            f"AND l.target_id = asked.target AND {sql(BESIDE_LINK, 'l')})",
+            [source_ids[part].tolist(), target_ids[part].tolist()],
+            [("place", ">i8")],
+        )
+        found[part.start + rows["place"].astype(np.int64)] = True
+    return found

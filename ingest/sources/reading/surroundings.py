@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEWEST, SHARE = 5, 0.15  # pages with the words or with such a line, and of those that have a text
 FIRST_WORDS = 2  # that stand on most pages before one link, whatever follows them: “Next in hills:”
 NAMED, OTHERS = 0.8, 0.6  # of the lines with the same words: those whose links are names of pages, and of other ones
-LABEL_ENDS = (":", "–", "—", "→", "»", "›", "|", "：")
+_LABEL_ENDS = (":", "–", "—", "→", "»", "›", "|", "：")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -147,7 +147,7 @@ def _frame(text: str, links: Sequence[Link], line: Line) -> int:
 def _is_labelled(text: str, links: Sequence[Link], line: Line) -> bool:
     """Whether a line is one link behind a label."""
     before, *after = words_beside(text, line, links)
-    return len(after) == 1 and before.rstrip().endswith(LABEL_ENDS) and not letters(after[0])
+    return len(after) == 1 and before.rstrip().endswith(_LABEL_ENDS) and not letters(after[0])
 
 
 def _around(words: Sequence[Sequence[str]]) -> int:

@@ -17,7 +17,7 @@ from linker.engine.anchors.cuts import cut_out
 from linker.engine.anchors.longer_names import WholeNames
 from linker.engine.anchors.ownership import names_another
 from linker.engine.anchors.spans import CandidateSpans
-from linker.engine.anchors.title_words import name_goes_on
+from linker.engine.anchors.title_words import capital_follows
 from linker.engine.arrays.ranges import expand_ranges, ranks_within
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def fitting_places(
     there = CandidateSpans(found.pair[of], first, last, found.features[of])
     own = first == found.first[of]
     fits = ~cut_out(finder, texts, target[of], there) & ~names_another(finder, texts, target[of], first, last)
-    fits &= ~WholeNames(finder, texts).hold(target[of], first, last) & (own | ~name_goes_on(texts, there))
+    fits &= ~WholeNames(finder, texts).hold(target[of], first, last) & (own | ~capital_follows(texts, there))
     spots, own = spots.take(fits), own[fits]
     keep, place = np.unique(spots.of, return_inverse=True)
     best = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]])[: len(place)])

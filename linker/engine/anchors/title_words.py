@@ -144,7 +144,7 @@ def parts_of_titles(
     asked = (words > 2) | (words == 2) & ~is_common
     asked &= (_column(found, "title_part") > 0.999) & (_column(found, "title_share") >= ENOUGH)
     asked &= texts.is_content[found.first] & texts.is_content[found.last - 1] & ~texts.is_number[found.first]
-    asked &= ~_has_marks(texts, found) & ~name_goes_on(texts, found) & ~_is_name(finder, texts, found)
+    asked &= ~_has_marks(texts, found) & ~capital_follows(texts, found) & ~_is_name(finder, texts, found)
     key = key[asked[key // size]]
     titles = finder.titles.count(key // size, key % size, count)
     part = np.zeros(count, dtype=bool)
@@ -184,7 +184,7 @@ def _has_marks(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_
     return np.asarray(apart[found.last] != apart[found.first])
 
 
-def name_goes_on(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_]:
+def capital_follows(texts: TokenizedTexts, found: CandidateSpans) -> NDArray[np.bool_]:
     """Whether a capitalised word follows spans that end with one, bool [m]: "Mill Dam" of "Mill Dam Treaty"."""
     after = np.minimum(found.last, len(texts.words) - 1)
     inside = found.last < texts.clause_last[found.last - 1]

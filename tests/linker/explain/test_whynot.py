@@ -323,7 +323,7 @@ def test_a_link_in_the_text_is_named_with_its_anchor_and_one_in_the_footer_does_
     make_link(*pair, anchor="the company", block=Block.FOOTER)
     found = ask(*pair).findings
     assert "linked" not in blocking(found)
-    assert "does not count" in finding(found, "navigation-link").text
+    assert "does not count" in finding(found, "footer-link").text
     make_link(*pair, anchor="warm boots")
     found = ask(*pair).findings
     assert blocking(found) == ["linked"]
