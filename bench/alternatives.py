@@ -5,8 +5,8 @@
 The same N vectors x 384 (made as in bench/_site.py, all in one category), five best targets a page, nobody to itself.
 Ours is linker.engine.candidates.block_search with its exact sums and stable ties, as many threads as there are cores.
 The notebook: cosine_similarity over a DataFrame of the vectors, its diagonal set aside, and argsort row by row. faiss:
-IndexFlatIP over the unit vectors, six neighbours, oneself dropped. All use every core. Each is timed three times and
-the best counts, but the notebook beyond 10,000 pages once; beyond `--notebook-most` pages its matrix does not fit in
+IndexFlatIP over the unit vectors, six neighbours, oneself dropped. All use every core. Each is timed several times,
+the more the fewer pages there are, and the best counts; beyond `--notebook-most` pages its matrix does not fit in
 memory. "At equal results": the share of the pairs that both find. The notebook and faiss sum in float32, so pairs whose
 cosines differ by less than that can say may swap at the fifth place.
 """
@@ -103,7 +103,7 @@ def main() -> None:
     head()
     for pages in map(int, options.pages.split(",")):
         unit = vectors(pages)
-        times = 3 if pages <= 10_000 else 1
+        times = max(1, 50_000 // pages)  # a few hundredths of a second tell little
         with threadpool_limits(1):  # as a worker's environment has it
             mine, pairs = best_of(partial(ours, unit), times)
         others = {"faiss, IndexFlatIP": flat}

@@ -213,11 +213,12 @@ class PhraseBook:
         said = hash_runs(prefix_sums(tokens.words), at, at + size)
         phrase = _place_of(said.view(np.int64), self._sums, self._place)
         final = at + size - 1
-        ends_line = tokens.words[np.minimum(final + 1, len(tokens.words) - 1)] == 0
-        page = tokens.pages()[at].astype(np.int64)
-        leads = (at == tokens.bounds[page]) | (tokens.words[np.maximum(at - 1, 0)] == 0)
+        is_break = tokens.words == 0  # each text ends in one
+        ends_line = is_break[np.minimum(final + 1, len(is_break) - 1)]
+        leads = np.concatenate([[True], is_break])[at]
+        counts = np.diff(np.searchsorted(at, tokens.bounds))
         return Mentions(
-            page.astype(np.int32),
+            np.repeat(np.arange(len(counts), dtype=np.int32), counts),
             phrase.astype(np.int32),
             group.astype(np.int32),
             at,
