@@ -133,6 +133,7 @@ def test_a_word_that_means_something_else_elsewhere_counts_in_its_language_alone
         ("Sin remedio", "pt", "medical", "es"),
         ("Una matrona romana", "es", "medical", "it"),  # a midwife, a matron
         ("TVA dams", "fr", "financial", "en"),
+        ("The inversion of a chord", "es", "financial", "en"),  # an investment, notes in another order
     ],
 )
 def test_a_word_of_another_language_makes_no_page_sensitive(text, here, kind, elsewhere):
