@@ -208,13 +208,23 @@ def test_links_of_the_list_stand_at_the_end_of_the_text_and_the_last_one_takes_t
     assert applied(done, *away) == body
 
 
-def test_the_list_of_a_page_that_marks_no_text_stands_before_its_footer():
-    one = row("Stoves", stands="list", placement="related", anchor_start="")
-    body = "<div><p>Cook outside.</p><footer>By us</footer></div><footer>Imprint</footer>"
-    done = applied(body, one)
-    made = f'</div><ul class="more-links">\n<li>{LINK}Stoves</a></li>\n</ul>\n<footer>Imprint</footer>'
-    assert done == body.replace("</div><footer>Imprint</footer>", made)
-    assert applied(done, {**one, "operation": "remove"}) == body
+MADE = f'<ul class="more-links">\n<li>{LINK}Stoves</a></li>\n</ul>\n'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div><p>Cook outside.</p>HERE<footer>By us</footer></div><footer>Imprint</footer>",
+        "<div><p>Cook outside.</p><ul><li>Wood</li></ul>HERE<div>Share</div></div><div class=colophon><p>We.</p></div>",
+        "<p>Short.</p><div><h2>Cook</h2><p>Cook outside, not within.</p>HERE</div><p>We.</p>",
+        "<table><tr><td>Cook outside.</td></tr></table>HERE<footer>Imprint</footer>",
+    ],
+)
+def test_the_list_of_a_page_that_marks_no_text_stands_below_its_paragraphs_and_above_its_footer(body):
+    one, before = row("Stoves", stands="list", placement="related", anchor_start=""), body.replace("HERE", "")
+    done = applied(before, one)
+    assert done == body.replace("HERE", MADE)
+    assert applied(done, {**one, "operation": "remove"}) == before
 
 
 def write_csv(path: Path, rows: list[dict[str, str]]) -> Path:

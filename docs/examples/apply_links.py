@@ -49,6 +49,8 @@ CLOSED = {
     "a", "h1", "h2", "h3", "h4", "h5", "h6", "button", "code", "pre", "samp", "kbd", "figcaption", "caption",
     "title", "label", "option", "select", "textarea", "summary", "nav", "legend",
 }  # fmt: skip
+# What a text is made of.
+OF_TEXT = {"blockquote", "dl", "figure", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul"}
 UNREAD = {"script", "style", "template", "noscript", "textarea", "title", "svg", "math", "iframe", "head"}
 ENDS_PARAGRAPH = {
     "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figure", "footer", "form",
@@ -469,13 +471,28 @@ class Page:
                 return "there"
             self.write([(lists[0].stop, lists[0].stop, f"{item}\n")])
             return "done"
-        parts = [one for name in ("article", "main", "body") for one in self.read.elements if one.name == name]
-        if not parts:
-            raise CannotPlace("the page has no <article>, <main> or <body>")
-        footers = [one for one in self.read.elements if one.name == "footer" and parts[0].name == "body"]
-        place = footers[-1].start if footers else parts[0].stop  # below a footer nobody reads
+        place = self.end_of_text()
         self.write([(place, place, f'<ul class="{LIST}">\n{item}\n</ul>\n')])
         return "done"
+
+    def end_of_text(self) -> int:
+        """Where in the file the text of the page ends: that of <article> or <main>; on a page with neither, behind the
+        last block beside most of its paragraphs, which leaves out what a theme sets below."""
+        parts = [one for name in ("article", "main") for one in self.read.elements if one.name == name]
+        if parts:
+            return parts[0].stop
+        size: Counter[int] = Counter()
+        for one in self.read.elements:
+            if one.name == "p" and not one.within({"nav", "aside", "footer", "header", "form"}):
+                size[id(one.parent)] += one.last - one.first
+        fullest = max(size, key=lambda parent: size[parent], default=None)
+        blocks = [one for one in self.read.elements if id(one.parent) == fullest and one.name in OF_TEXT]
+        if blocks:
+            return blocks[-1].end
+        parts = [one for one in self.read.elements if one.name in ("body", "footer")]
+        if not parts:
+            raise CannotPlace("the page has no <article>, <main> or <body>")
+        return parts[-1].start if parts[-1].name == "footer" else parts[-1].stop  # below a footer nobody reads
 
     # -------------------------------------------------------------------------------------------------- remove, change
 
