@@ -13,7 +13,7 @@ import numpy as np
 from django.db import IntegrityError, connection
 
 from linker.models.edge_columns import EDGE_COLUMNS, PAIR_COLUMNS, RUN_COLUMNS, EdgeColumn, Form, Refresh
-from linker.models.querysets import UNDECIDED, sql
+from linker.models.querysets import UNDECIDED, sql, sure_sql
 from linker.models.suppression import freed_sql
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_text
@@ -52,10 +52,12 @@ _COPY_FORMS = [(column.name, _copy_form(column)) for column in PAIR_COLUMNS]
 
 
 class KnownEdge(NamedTuple):
-    """What a pair has already: its score and worth, which a run refreshes as long as it `is_open`."""
+    """What a pair has already: its score, its worth and whether it is sure, which a run refreshes as long as it
+    `is_open`."""
 
     score: float
     worth: float
+    is_sure: bool
     is_open: bool
 
 
@@ -178,7 +180,8 @@ def _known_edges(sources: NDArray[np.int64]) -> dict[tuple[int, int], KnownEdge]
     """What these donors have already, by source and target."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT source_id, target_id, score, worth, {sql(UNDECIDED)} FROM linker_candidateedge "
+            f"SELECT source_id, target_id, score, worth, {sure_sql()}, {sql(UNDECIDED)} "
+            "FROM linker_candidateedge "
             "WHERE source_id = ANY(%s)",
             [sources.tolist()],
         )

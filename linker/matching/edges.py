@@ -17,7 +17,7 @@ from linker.matching.edge_writer import EdgeWriter, KnownEdge
 from linker.matching.lessons import TRAITS
 from linker.matching.new_links import LinkMaker, NewLink, Unplaced
 from linker.models import RunBlock
-from linker.models.querysets import OPEN, sql
+from linker.models.querysets import OPEN, SURE, sql, sure_sql
 from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
@@ -211,18 +211,23 @@ class _EdgeValues:
 
 
 def _give_best_of_donors(edges: list[dict[str, Any]], before: Mapping[tuple[int, int], KnownEdge]) -> None:
-    """Tells the links of each donor, all of them in the list, which of them is best: those without a place, and what
-    others lost by their words, are known by now. `before`: what the donors have already, and keep where it is decided
-    or not found again."""
-    score: dict[int, float] = {}
+    """Tells the links of each donor, all of them in the list, which of them is best, and which of those that are as
+    sure as they are: those without a place, and what others lost by their words, are known by now. `before`: what the
+    donors have already, and keep where it is decided or not found again."""
+    score: dict[tuple[int, bool], float] = {}
     worth: dict[int, float] = {}
-    found = {(edge["source_id"], edge["target_id"]): (edge["score"], edge["worth"]) for edge in edges}
-    kept = {pair: (edge.score, edge.worth) for pair, edge in before.items() if not (edge.is_open and pair in found)}
-    for (source, _), (its_score, its_worth) in (found | kept).items():
-        score[source] = max(score.get(source, its_score), its_score)
+    found = {
+        (edge["source_id"], edge["target_id"]): (edge["score"], edge["worth"], edge["probability"] >= SURE)
+        for edge in edges
+    }
+    kept = {pair: edge[:3] for pair, edge in before.items() if not (edge.is_open and pair in found)}
+    counted = found | kept
+    for (source, _), (its_score, its_worth, is_sure) in counted.items():
+        score[source, is_sure] = max(score.get((source, is_sure), its_score), its_score)
         worth[source] = max(worth.get(source, its_worth), its_worth)
     for edge in edges:
-        edge["donor_best"], edge["donor_worth"] = score[edge["source_id"]], worth[edge["source_id"]]
+        source, target = edge["source_id"], edge["target_id"]
+        edge["donor_best"], edge["donor_worth"] = score[source, counted[source, target][2]], worth[source]
 
 
 def _chance(probability: float, score: float) -> float:
@@ -241,20 +246,24 @@ def _as_array(found: int) -> str:
     return "{" + ",".join(names(found)) + "}"
 
 
-_UNEVEN_DONORS = """
+_UNEVEN_DONORS = f"""
 CREATE TEMP TABLE uneven_donors ON COMMIT DROP AS
-SELECT source_id, max(score) AS score, max(worth) AS worth
-FROM linker_candidateedge
-WHERE project_id = %(project)s AND (%(donors)s::bigint[] IS NULL OR source_id = ANY(%(donors)s::bigint[]))
-GROUP BY source_id
-HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
-    OR min(donor_worth) <> max(worth) OR max(donor_worth) <> max(worth)
+SELECT source_id, is_sure, score, worth FROM (
+    SELECT source_id, {sure_sql()} AS is_sure, max(score) AS score,
+        max(max(worth)) OVER (PARTITION BY source_id) AS worth,
+        min(donor_best) AS lowest, max(donor_best) AS highest,
+        min(donor_worth) AS least, max(donor_worth) AS most
+    FROM linker_candidateedge
+    WHERE project_id = %(project)s AND (%(donors)s::bigint[] IS NULL OR source_id = ANY(%(donors)s::bigint[]))
+    GROUP BY 1, 2
+) of_donor
+WHERE lowest <> score OR highest <> score OR least <> worth OR most <> worth
 """
 
 
 def stage_uneven_donors(project: Project, donors: NDArray[np.int64] | None = None) -> None:
-    """Fills the temporary table `uneven_donors` with donors whose edges do not all say what is the best of them, and
-    with what is: of all donors, or of some, ids int64 [k]."""
+    """Fills the temporary table `uneven_donors` with donors whose edges, sure or not, do not all say what is the best
+    of them, and with what is: of all donors, or of some, ids int64 [k]."""
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS uneven_donors")
         cursor.execute(_UNEVEN_DONORS, {"project": project.pk, "donors": None if donors is None else donors.tolist()})
@@ -262,11 +271,12 @@ def stage_uneven_donors(project: Project, donors: NDArray[np.int64] | None = Non
 
 
 def even_out_donor_best(project: Project) -> None:
-    """One value for the edges of each of the `uneven_donors`: it groups the queue."""
+    """One value for the sure edges of each of the `uneven_donors`, and one for its others: it groups the queue."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth "
-            "FROM uneven_donors best WHERE e.source_id = best.source_id AND e.project_id = %s "
+            f"FROM uneven_donors best WHERE e.source_id = best.source_id AND {sure_sql('e')} = "
+            "best.is_sure AND e.project_id = %s "
             "AND (e.donor_best, e.donor_worth) <> (best.score, best.worth)",
             [project.pk],
         )

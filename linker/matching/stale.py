@@ -9,7 +9,7 @@ from django.db import connection
 
 from linker.matching.eligibility import eligible_pages
 from linker.matching.pilots import limited_to_pilot
-from linker.models.querysets import PROPOSED, UNDECIDED, sql
+from linker.models.querysets import PROPOSED, UNDECIDED, sql, sure_sql
 from linker.storage.copy import copy_in
 from linker.storage.locks import lock_edges
 
@@ -37,7 +37,8 @@ _STALE_NOW = (
 # gone waits for an editor, whatever the run makes of it.
 _MARK_STALE = f"""
 WITH old AS (
-    SELECT o.id, o.source_id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
+    SELECT o.id, o.source_id, {sure_sql("o")} AS is_sure,
+        s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
         OR (s.chosen_donor AND t.chosen_target)
         OR {sql(UNDECIDED, "o")} AND (NOT theirs.receives OR mine.group_id = theirs.group_id) IS TRUE AS gone,
         {sql(UNDECIDED, "o")} AND r.model_id <> %(model)s AS other_set
@@ -50,7 +51,7 @@ WITH old AS (
     AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)
 ), marked AS (
     UPDATE linker_candidateedge e SET {_STALE_NOW}
-    FROM old LEFT JOIN uneven_donors best ON best.source_id = old.source_id
+    FROM old LEFT JOIN uneven_donors best ON best.source_id = old.source_id AND best.is_sure = old.is_sure
     WHERE e.id = old.id AND (old.gone OR old.other_set) RETURNING old.gone, e.status
 )
 SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), count(*) FILTER (WHERE NOT gone) FROM marked
@@ -101,11 +102,12 @@ WITH looked_at AS (
     JOIN linker_candidateedge e ON e.project_id = %(project)s AND e.source_id = s.page WHERE s.chosen_donor
         AND NOT EXISTS (SELECT FROM found_again f WHERE f.source = e.source_id AND f.target = e.target_id)
 ), old AS (
-    SELECT o.id, o.source_id FROM looked_at JOIN linker_candidateedge o ON o.id = looked_at.id
+    SELECT o.id, o.source_id, {sure_sql("o")} AS is_sure
+    FROM looked_at JOIN linker_candidateedge o ON o.id = looked_at.id
     WHERE o.project_id = %(project)s AND {sql(PROPOSED, "o")} AND NOT ({sql(UNDECIDED, "o")} AND o.regressed)
 ), marked AS (
     UPDATE linker_candidateedge e SET {_STALE_NOW}
-    FROM old LEFT JOIN uneven_donors best ON best.source_id = old.source_id
+    FROM old LEFT JOIN uneven_donors best ON best.source_id = old.source_id AND best.is_sure = old.is_sure
     WHERE e.id = old.id RETURNING e.source_id, e.status
 )
 SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), coalesce(array_agg(DISTINCT source_id ORDER BY source_id), '{{}}')

@@ -63,6 +63,10 @@ OPEN = UNDECIDED & PROPOSED
 NOT_OPEN = DECIDED | STALE  # of indexes: a query says that it wants DECIDED ones or STALE ones, or finds none of them
 ACTIVE = APPROVED | OPEN  # uses up the caps of both of its pages
 
+# Edges, by how probably readers approve of them: nine in ten from here on (docs/quality.md, bounds in the text and
+# beside it). An edge without a probability is not sure.
+SURE = 0.86
+
 # Edges, by what the queue shows unasked.
 SHOWN = Q(tier__held=False)
 HIDDEN = Q(tier__held=True) | Q(tier_id__isnull=True)  # the tier is held back, or the edge scores below every tier
@@ -111,6 +115,11 @@ def _literal(value: Any) -> str:
         return str(int(value))
     quoted = str(value).replace("'", "''")
     return f"'{quoted}'"
+
+
+def sure_sql(row: str = "") -> str:
+    """Whether an edge is sure, as SQL, about the row with the alias `row`; without one, about columns of that name."""
+    return f"({row}{row and '.'}probability >= {SURE}) IS TRUE"
 
 
 def holds(rule: Q, row: Any) -> bool:

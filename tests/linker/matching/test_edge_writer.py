@@ -10,9 +10,9 @@ from django.db import transaction
 
 from linker.matching import edges
 from linker.matching.edge_writer import EdgeWriter, KnownEdge
-from linker.models import CandidateEdge, Run, RunKind
+from linker.models import CandidateEdge, QueueOrder, Run, RunKind
 from linker.models.edge_columns import EDGE_COLUMNS, Refresh
-from tests.factories import make_category, make_edge
+from tests.factories import make_category, make_edge, make_page
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -128,11 +128,42 @@ def test_an_edge_that_was_deleted_while_it_waited_is_there_again(project):
 
 def test_the_best_of_a_donor_is_found_among_what_it_gets_and_what_it_keeps():
     """So that the edges of a run are not written again to say what was best before."""
-    made = [{"source_id": donor, "target_id": 9, "score": 0.5, "worth": 0.25} for donor in (1, 2, 3)]
+    made = [
+        {"source_id": donor, "target_id": 9, "score": 0.5, "worth": 0.25, "probability": 0.5} for donor in (1, 2, 3)
+    ]
     before = {
-        (1, 8): KnownEdge(0.9, 0.1, is_open=True),  # not found again
-        (2, 9): KnownEdge(0.9, 0.8, is_open=True),  # refreshed
-        (3, 9): KnownEdge(0.7, 0.6, is_open=False),  # decided, and left as it was
+        (1, 8): KnownEdge(0.9, 0.1, is_sure=False, is_open=True),  # not found again
+        (2, 9): KnownEdge(0.9, 0.8, is_sure=False, is_open=True),  # refreshed
+        (3, 9): KnownEdge(0.7, 0.6, is_sure=False, is_open=False),  # decided, and left as it was
     }
     edges._give_best_of_donors(made, before)
     assert [(edge["donor_best"], edge["donor_worth"]) for edge in made] == [(0.9, 0.25), (0.5, 0.25), (0.7, 0.6)]
+
+
+def test_the_best_of_a_donors_sure_links_is_that_of_the_sure_ones_alone_and_so_of_the_others():
+    """A page whose best link is sure would bring its doubtful ones before the sure ones of other pages."""
+    chances = {1: 0.97, 2: 0.86, 3: 0.8, 4: float("nan")}
+    made = [
+        {"source_id": 5, "target_id": target, "score": 0.9 - target / 10, "worth": 0.1, "probability": chance}
+        for target, chance in chances.items()
+    ]
+    made.append(made[0] | {"target_id": 8})  # decided as a doubtful one, and left as it was
+    edges._give_best_of_donors(made, {(5, 8): KnownEdge(0.75, 0.2, is_sure=False, is_open=False)})
+    assert [(edge["donor_best"], edge["donor_worth"]) for edge in made] == [(0.8, 0.2)] * 2 + [(0.75, 0.2)] * 3
+
+
+@pytest.mark.django_db
+def test_sure_suggestions_of_all_donors_come_before_the_others_once_donors_are_evened_out(project):
+    first, second = make_page(project, "/first"), make_page(project, "/second")
+    made = {
+        (donor, chance): make_edge(project, donor, probability=chance, score=chance or 0.7, donor_best=0.1)
+        for donor, chance in ((first, 0.8), (first, 0.97), (second, 0.9), (second, None), (first, 0.86))
+    }
+    with transaction.atomic():
+        edges.stage_uneven_donors(project)
+        edges.even_out_donor_best(project)
+    listed = CandidateEdge.objects.order_by(*QueueOrder.DONOR.fields)
+    assert [(edge.source, edge.probability) for edge in listed] == [
+        (first, 0.97), (first, 0.86), (second, 0.9), (first, 0.8), (second, None),
+    ]  # fmt: skip
+    assert {edge.pk for edge in listed} == {edge.pk for edge in made.values()}
