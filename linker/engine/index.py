@@ -22,7 +22,7 @@ from linker.engine.site import Site
 from linker.engine.text.mentions import PhraseBook
 from linker.engine.text.template import Template, find_template
 from linker.engine.text.terms import count_terms, weigh_terms
-from linker.engine.text.titles import TitleWords, read_title_words
+from linker.engine.text.titles import SiteTitles, read_titles
 from linker.engine.text.tokens import Vocabulary
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class SiteIndex(TextIndex):
     near_within: sparse.csr_matrix | None
     words_within: sparse.csr_matrix | None
     address: AddressTree
-    titles: TitleWords
+    titles: SiteTitles
 
     def texts_alone(self) -> TextIndex:
         """The part that is needed once all pairs are ranked, without the vectors."""
@@ -163,7 +163,7 @@ def build_index(
         near_within=near_within,
         words_within=words_within,
         address=address_tree(site.urls),
-        titles=read_title_words(heads, vocabulary, is_stop),
+        titles=read_titles(heads, vocabulary, is_stop),
     )
 
 

@@ -96,7 +96,8 @@ def next_match(project: Project) -> NextMatch | None:
     rows = [
         KindRow(
             *kind, name, *((one.decisions, one.approved) if (one := learned.get(kind)) else (0, 0)),
-            found.before[kind], found.now[kind], kind not in aside, found.moved[kind], examples[kind],
+            found.before[kind], found.now[kind], kind not in aside, found.moved[kind],
+            examples[kind][: 3 if found.moved[kind] else 2],
         )
         for kind, name in names.items()
     ]  # fmt: skip

@@ -25,7 +25,7 @@ ORDERED = 3  # numbers of a title besides its year that put it in order
 
 
 @dataclass(frozen=True)
-class TitleWords:
+class SiteTitles:
     """The words of n titles, one title after the other, without what the site adds to them.
 
     `stems` int32 [words]; `bounds` int64 [n + 1]: where each title's words begin. `content`, `numbers` int32
@@ -47,7 +47,7 @@ class TitleWords:
     turn: NDArray[np.int64]
 
 
-def read_title_words(heads: Tokens, vocabulary: Vocabulary, is_stop: NDArray[np.bool_]) -> TitleWords:
+def read_titles(heads: Tokens, vocabulary: Vocabulary, is_stop: NDArray[np.bool_]) -> SiteTitles:
     """The words of titles; `heads`: each title, and behind a line break what else there is. `is_stop` bool [v]."""
     breaks = np.concatenate([[0], np.cumsum(heads.words == 0)])
     first_line = breaks[:-1] == np.repeat(breaks[heads.bounds[:-1]], np.diff(heads.bounds))
@@ -65,7 +65,7 @@ def read_title_words(heads: Tokens, vocabulary: Vocabulary, is_stop: NDArray[np.
     series, turn = _series(stems, bounds, row, numbers, months)
     ones = np.ones(int(is_year.sum()), dtype=np.int8)
     years = sparse.csr_matrix((ones, (row[is_year], stems[is_year])), shape=(len(bounds) - 1, len(is_stop)))
-    return TitleWords(
+    return SiteTitles(
         stems=stems,
         bounds=bounds,
         content=_counted(~is_stop[stems]),

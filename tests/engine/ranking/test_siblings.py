@@ -23,7 +23,7 @@ from linker.engine.ranking.siblings import (
     series_shift,
 )
 from linker.engine.site import checked
-from linker.engine.text.titles import read_title_words
+from linker.engine.text.titles import read_titles
 from linker.engine.text.tokens import Vocabulary
 from tests.engine.sites import made_site
 
@@ -143,7 +143,7 @@ def turns(titles: list[str]) -> list[list[str]]:
     """The series of titles, each in its order."""
     vocabulary = Vocabulary()
     heads = vocabulary.read([f"{title}\n" for title in titles], ["en"] * len(titles))
-    found = read_title_words(heads, vocabulary, vocabulary.stop_mask(["en"]))
+    found = read_titles(heads, vocabulary, vocabulary.stop_mask(["en"]))
     rows = sorted(zip(found.series.tolist(), found.turn.tolist(), titles, strict=True))
     known = dict.fromkeys(series for series, _, _ in rows if series >= 0)
     return [[title for other, _, title in rows if other == series] for series in known]
@@ -185,7 +185,7 @@ def test_200_000_titles_are_read_in_seconds_and_take_little_memory() -> None:
     vocabulary = Vocabulary()
     heads = vocabulary.read(titles, ["en"] * len(titles))
     start = perf_counter()
-    found = read_title_words(heads, vocabulary, vocabulary.stop_mask(["en"]))
+    found = read_titles(heads, vocabulary, vocabulary.stop_mask(["en"]))
     assert perf_counter() - start < 10
     kept = sum(part.nbytes for part in (found.stems, found.bounds, found.content, found.numbers))
     assert kept < 120 * len(titles)
