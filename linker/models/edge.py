@@ -94,8 +94,8 @@ class CandidateEdge(models.Model):
     quantile = models.FloatField()
     why = models.TextField(blank=True, default="", help_text="One sentence, in plain words")
     evidence = models.JSONField(default=dict, help_text="The main numbers behind it, by the feature's name")
-    # Donors are sorted by it. A donor with sure and other suggestions is listed twice, see SURE.
-    donor_best = models.FloatField(help_text="The best score of the donor's sure suggestions, or of its others")
+    # Of a donor's sure suggestions their best, and of its others the best of these: the queue lists it twice, see SURE.
+    donor_best = models.FloatField(help_text="The donor's best score in the run: donors are sorted by it")
     # What the target lacks, see linker.engine.worth; zero and empty in suggestions from before this was kept.
     need = models.FloatField(default=0.0, db_default=0.0, help_text="How much the target lacks, from 0 to 1")
     lacks = models.CharField(max_length=200, blank=True, default="", db_default="", help_text="The same in words")
