@@ -172,6 +172,17 @@ def test_accepts_alone_do_not_teach_that_everything_is_right() -> None:
     assert np.median(ranked.probability) < 0.5 < ranked.probability.max()
 
 
+@pytest.mark.nightly
+def test_decisions_leave_the_ranker_of_a_site_with_links_enough_as_it_was() -> None:
+    """What editors decide on was chosen by the ranker before: learned from, it brings more of the same than is good."""
+    site = made_site()
+    before = rank_site(site, SMALL)
+    decided = Pairs(before.pairs.source[:40], before.pairs.target[:40])
+    now = rank_site(replace(site, accepted=decided), SMALL)
+    assert now.quality == before.quality
+    assert (now.probability == before.probability).all()
+
+
 def _proposed(site: Site, source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Accepted pairs that are candidates where there are no links at all."""
     evidence = build_evidence(build_index(checked(replace(site, links=Links()))), np.empty(0, dtype=np.int64))

@@ -2,7 +2,8 @@
 
 A share of the visible links is hidden, everything that is derived from links is computed from the rest, and the hidden
 links have to be found among the candidates; this is done in turn for every share. Editors' accepts and rejects are
-added.
+added where there are too few links: what they decide on was chosen by a ranker, and teaches the next one to like more
+of the same than editors approve.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from linker.engine.arrays.memory import trim_malloc
 from linker.engine.evidence import build_evidence
 from linker.engine.index import no_progress
 from linker.engine.ranking.features import FEATURES, Candidates, candidates, joined
+from linker.engine.site import Pairs
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -63,7 +65,7 @@ def training_set(
         progress(share, options.folds, "Learning from the site's links")
         hidden += _add_share(examples, index, links, share, options, generators, random)
         trim_malloc()
-    rejected = _add_decisions(examples, index, options, generators, random)
+    rejected = _add_decisions(examples, index, options, generators, random) if links.are_few(options) else 0
     return examples.as_set(hidden, rejected)
 
 
@@ -103,6 +105,10 @@ class _Shares:
     usable: NDArray[np.bool_]
     share: NDArray[np.int64]
 
+    def are_few(self, options: TrainOptions) -> bool:
+        """Whether there is too little to learn from without decisions."""
+        return int(self.usable.sum()) < options.min_labels
+
     def hidden(self, share: int) -> NDArray[np.int64]:
         """Keys of the pairs that are hidden with a share and could be proposed."""
         keys: NDArray[np.int64] = self.key[(self.share == share) & self.usable]
@@ -138,9 +144,10 @@ def _add_share(
     evidence = build_evidence(index, np.flatnonzero(links.share[links.of_link] != share))
     trim_malloc()
     hidden, seen = links.hidden(share), links.seen(share)
+    accepted = site.accepted if links.are_few(options) else Pairs()  # else as wrong as what else is good and not linked
     skip = (
-        np.concatenate([seen // pages, site.forbidden.src, site.accepted.src]),
-        np.concatenate([seen % pages, site.forbidden.dst, site.accepted.dst]),
+        np.concatenate([seen // pages, site.forbidden.src, accepted.src]),
+        np.concatenate([seen % pages, site.forbidden.dst, accepted.dst]),
     )
     sources = np.unique(hidden // pages)
     random.permutation(sources)  # a draw of former versions: without it models would differ from theirs
