@@ -20,7 +20,8 @@ from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTA
 from linker.matching.report_types import MatchReport
 from linker.models import Basis, CandidateEdge, ExistingLink, Placement, Run
 from linker.models.linked import BESIDE_ALONE, BESIDE_LINK
-from linker.models.querysets import APPROVED
+from linker.models.querysets import APPROVED, HELD
+from linker.wording import number
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -246,7 +247,7 @@ def _text_alone(pair: RunPair) -> Finding:
         todo = _("Allow more links in the text, and match again.")
     else:
         why, todo = (
-            _("the donor’s text has no words for it"),
+            _("the donor’s text has no words for it that fit well"),
             _("Add a sentence that names the acceptor to the donor’s text, import it and match again."),
         )
     return Finding(
@@ -273,7 +274,7 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
     `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
     """
     room, again = pair.room, pair.context.match_again()
-    filled = {"related": new_links_text(room.related), "inline": new_links_text(room.inline)}
+    filled = {"related": _beside(pair), "inline": new_links_text(room.inline)}
     if _wanted(pair) != Placement.INLINE:
         tier = _("Its tier places it beside the text, but the block beside the text already has its %(related)s.")
         if own := _read_by(pair):
@@ -297,8 +298,7 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
         text = others % (filled | {"links": new_links_text(sum(room))})
         return Finding("donor-full", pair.and_so(text), _(MORE_LINKS), again)
     gap = _(
-        "The donor’s text has no words for it, a content gap, and the block beside the text already has its "
-        "%(related)s."
+        "The donor’s text has no words for it that fit well, and the block beside the text already has its %(related)s."
     )
     return Finding(
         "no-phrase",
@@ -306,6 +306,13 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
         _("Add a sentence that names the acceptor to the donor’s text, import it and match again."),
         pair.context.link(_("The donor"), "page", pair.donor.pk),
     )
+
+
+def _beside(pair: RunPair) -> str:
+    """How many links the block beside the donor's text has room for, and how many of them the queue does not show."""
+    links = new_links_text(pair.room.related)
+    held = pair.given().filter(HELD, placement=Placement.RELATED).count()
+    return _("%(links)s (%(held)s held back)") % {"links": links, "held": number(held)} if held else links
 
 
 def _wanted(pair: RunPair) -> str:

@@ -265,15 +265,24 @@ def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Findin
         if own is not None:
             findings.append(_own_bounds(context, edge, own))
     if edge.content_gap:
-        findings.append(
-            Finding(
-                "content-gap",
-                _(
-                    "The donor’s text has no words that name the acceptor: a content gap. Until it does, the link is "
-                    "placed in the block beside the text."
-                ),
-                _("Write a sentence that names it, import the page and match again."),
-                blocking=False,
-            )
-        )
+        findings.append(_gap(edge))
     return PairAnswer(headline, edge, blocking_first(findings))
+
+
+def _gap(edge: CandidateEdge) -> Finding:
+    """Why a link that belongs in the text stands beside it."""
+    words = next((one["text"] for one in edge.anchor_alternatives if "start" in one), None)
+    if words is None:
+        text = _(
+            "The donor’s text has no words for the acceptor that fit well. Until it does, the link is placed in the "
+            "block beside the text."
+        )
+        return Finding(
+            "content-gap", text, _("Write a sentence that names it, import the page and match again."), blocking=False
+        )
+    text = _(
+        "The donor’s text has “%(words)s”, but a link on these words is less likely to be approved. The link is "
+        "placed in the block beside the text."
+    )
+    todo = _("Choose these words on the card, if they mean the acceptor.")
+    return Finding("content-gap", text % {"words": words}, todo, blocking=False)

@@ -20,7 +20,7 @@ from linker.explain.page import why_not_page
 from linker.explain.pair import why_not_pair
 from linker.matching.eligibility import IneligibleReason, eligibility_of, eligible_pages
 from linker.matching.start import run_match
-from linker.models import Block, EdgeStatus, ExclusionRule, Page, RunKind, SensitiveRule, UnallocatedPairs
+from linker.models import Block, EdgeStatus, ExclusionRule, Page, RunKind, SensitiveRule, Tier, UnallocatedPairs
 from linker.pages.listing import find_page, nearest_addresses
 from linker.projects.policies.sensitive import add_sensitive
 from linker.runs import lifecycle
@@ -424,7 +424,7 @@ def test_what_a_ranked_run_left_out_is_answered_with_its_score_and_what_was_need
     make_edge(project, donor, score=0.31, run=run)
     make_edge(project, None, acceptor, score=0.44, run=run)
     UnallocatedPairs.objects.create(
-        run=run, source=donor.pk, targets=[7, acceptor.pk], scores=[0.5, 0.12], reasons=[2, reason]
+        run=run, source=donor.pk, targets=[acceptor.pk + 1, acceptor.pk], scores=[0.5, 0.12], reasons=[2, reason]
     )
     found = ask(*pair).findings
     assert blocking(found) == [code]
@@ -474,6 +474,24 @@ def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, 
         run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.SOURCE_FULL]
     )
     assert said in finding(ask(*pair).findings, code).text
+
+
+def test_links_beside_the_text_that_nobody_is_shown_are_named_where_they_fill_the_block(pair, project):
+    run = run_of(project, "learned", {"basis": "probability"}, inline_per_donor=5, related_per_donor=2)
+    held = Tier.objects.filter(project=project, basis="probability", held=True).first()
+    make_edge(project, pair[0], score=0.7, run=run, placement="related", tier=held)
+    make_edge(project, pair[0], score=0.7, run=run, placement="related")
+    UnallocatedPairs.objects.create(
+        run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[0.2], reasons=[Reason.RELATED_FULL]
+    )
+    assert "already has its 2 new links (1 held back)." in finding(ask(*pair).findings, "related-full").text
+
+
+def test_words_that_the_card_offers_are_not_denied(pair, project):
+    """It said that the text named the acceptor nowhere, of a text that names it."""
+    others = [{"text": "the boots", "source": "text", "raw": "the boots", "start": 3, "end": 12, "fit": 0.5}]
+    make_edge(project, *pair, content_gap=True, placement="related", anchor_alternatives=others)
+    assert "The donor’s text has “the boots”, but" in finding(ask(*pair).findings, "content-gap").text
 
 
 def test_what_a_ranked_run_never_found_was_no_candidate(pair, project):
