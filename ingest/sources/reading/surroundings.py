@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 FEWEST, SHARE = 5, 0.15  # pages with the words or with such a line, and of those that have a text
 FIRST_WORDS = 2  # that stand on most pages before one link, whatever follows them: “Next in hills:”
 NAMED, OTHERS = 0.8, 0.6  # of the lines with the same words: those whose links are names of pages, and of other ones
+# Of what leads to the same pages again: the share of the texts with it, the fewest pages, and of the lines the most to
+# one page. A plugin that takes the newest of a category names few pages, and each of them often.
+OFTEN, VARIED, TO_ONE = 0.3, 20, 0.1
 _LABEL_ENDS = (":", "–", "—", "→", "»", "›", "|", "：")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -97,7 +100,7 @@ def learn(pages: Iterable[tuple[str, Sequence[Link]]], lists: Collection[int], n
         lead for lead, count in on_pages.items() if count >= least and at_edges[lead] >= AT_EDGES * anywhere[lead]
     )
     of_lists_kept = of_lists[0] >= least, of_lists[1] >= least
-    return Surroundings(kept, frames.learned(least), of_lists_kept, lists, Groups())
+    return Surroundings(kept, frames.learned(least, OFTEN * texts), of_lists_kept, lists, Groups())
 
 
 class _Frames:
@@ -120,13 +123,18 @@ class _Frames:
         self.on_pages.update(self.on_page)
         self.on_page.clear()
 
-    def learned(self, least: float) -> frozenset[int]:
-        often = (frame for frame, pages in self.on_pages.items() if pages >= least)
-        return frozenset(frame for frame in often if self._is_of_site(self.on_pages[frame], self.lines[frame]))
+    def learned(self, least: float, often: float) -> frozenset[int]:
+        """Those on at least `least` pages; on `often` where they name the same pages again."""
+        return frozenset(
+            frame
+            for frame, pages in self.on_pages.items()
+            if pages >= least and self._is_of_site(pages, self.lines[frame], pages >= often)
+        )
 
-    def _is_of_site(self, pages: int, lines: list[list[Link]]) -> bool:
-        targets = {tuple(page_key(link.target) for link in line) for line in lines}
-        if len(lines) > pages or len(targets) < OTHERS * pages:
+    def _is_of_site(self, pages: int, lines: list[list[Link]], is_often: bool) -> bool:
+        targets = Counter(tuple(page_key(link.target) for link in line) for line in lines)
+        is_varied = is_often and len(targets) >= VARIED and max(targets.values()) <= TO_ONE * pages
+        if len(lines) > pages or (len(targets) < OTHERS * pages and not is_varied):
             return False
         named = sum(all(self.names.is_name(page_key(at.target), folded(at.anchor)) for at in line) for line in lines)
         return named >= NAMED * pages

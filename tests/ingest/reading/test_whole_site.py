@@ -278,6 +278,30 @@ def test_a_label_within_texts_before_the_name_of_another_page_each_time_is_the_s
     assert label not in text
 
 
+def test_a_label_before_the_newest_page_of_a_category_is_the_site_s_where_many_texts_have_it():
+    """Those of ten texts lead to three pages, but all of them to fifty."""
+    pages = [
+        article(n, text=with_label("Read next:", n, n // 7 * 7 + (n % 7 == 0)) if n % 5 < 4 else in_text(n))
+        for n in range(10 * MANY)
+    ]
+    found, text = settled_around(pages[31], pages)
+    assert found == {"what we wrote": "content", name(28): "navigation"}
+    assert "Read next" not in text
+
+
+@pytest.mark.parametrize(
+    ("every", "target"),
+    [(4, lambda n: n % 29), (2, lambda n: n % 16), (2, lambda n: n % 4 and n)],
+    ids=["on a quarter of the texts", "eight pages", "every second time the same page"],
+)
+def test_a_label_before_pages_that_are_named_again_is_the_editor_s(every, target):
+    pages = [
+        article(n, text=with_label("The rules:", n, target(n + 5)) if n % every == 1 else in_text(n))
+        for n in range(10 * MANY)
+    ]
+    assert set(settled_around(pages[9], pages)[0].values()) == {"content"}
+
+
 def test_a_label_that_an_editor_writes_before_the_same_page_or_a_sentence_is_the_editor_s():
     same = [article(n, text=with_label("The rules:", n, 13 + n % 7) if n % 3 else in_text(n)) for n in range(MANY)]
     said = ", which says more"
