@@ -16,7 +16,7 @@ from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement
 from linker.models.linked import IN_BODY
 from linker.models.querysets import APPROVED
 from review.models import Decision, Verb, Where
-from review.rulings import AnchorError, Ruling, clean_sentence, words_in
+from review.rulings import AnchorError, PlaceTaken, Ruling, clean_sentence, words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +44,17 @@ class DonorTexts:
         links = ExistingLink.objects.filter(IN_BODY, source__in=donors).exclude(anchor="")
         for donor, target, anchor, place in links.values_list("source", "target", "anchor", "place"):
             self._links[donor].append((target, anchor, place))
+        self._page: tuple[tuple[bool, int], LinkableText, list[tuple[int, int]]] | None = None
+
+    def page(self, edge: CandidateEdge) -> tuple[LinkableText, list[tuple[int, int]]]:
+        """The text of the edge's donor, where links may stand in it, with the places that are taken. That of the edge
+        asked for last is kept: a card asks for several words."""
+        key = (edge.is_known, edge.pk)
+        if self._page is None or self._page[0] != key:
+            taken = self.taken(edge)
+            headings = [edge.source.h1, *edge.source.headings]
+            self._page = key, LinkableText(edge.source.body, self.linked(edge), taken, headings), taken
+        return self._page[1:]
 
     def taken(self, edge: CandidateEdge) -> list[tuple[int, int]]:
         """Where other approved links stand in the text of the edge's donor, and links of the site whose place is
@@ -99,6 +110,21 @@ def make_accepted(
     elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span, texts):
         decision.moved_to = Where.TEXT
     edge.new_sentence = decision.sentence = sentence if where_of(edge) == Where.GAP else ""
+    _refuse_another_place(edge, ruling)
+
+
+def _refuse_another_place(edge: CandidateEdge, ruling: Ruling) -> None:
+    """Raises PlaceTaken where the words that the editor saw marked stand there still, and the link would not."""
+    if ruling.span is None or ruling.where not in (None, Where.TEXT) or ruling.span == (edge.span_start, edge.span_end):
+        return
+    if reads_as(edge.source.body, *ruling.span, edge.anchor):
+        raise PlaceTaken(
+            _(
+                "The link cannot stand on “%(anchor)s” where you picked the words: they are in a link, in a heading, "
+                "or where no link may stand."
+            )
+            % {"anchor": edge.anchor}
+        )
 
 
 def _is_picked(edge: CandidateEdge, span: tuple[int, int] | None, texts: DonorTexts | None) -> bool:
@@ -149,9 +175,7 @@ def by_itself(edge: CandidateEdge, said: Where | None = None) -> Where:
 
 def why_not_there(edge: CandidateEdge, anchor: str) -> str:
     """What is to be said where the text holds the words and the link cannot go there; else empty."""
-    trial = copy(edge)
-    trial.anchor = anchor
-    if find_phrase(edge.source.body, anchor) is None or allowed_place(trial) is not None:
+    if find_phrase(edge.source.body, anchor) is None or place_with(edge, anchor) is not None:
         return ""
     return _("The text holds these words only in a link, in a heading, or where no link may stand.")
 
@@ -191,15 +215,14 @@ def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts
 def allowed_place(
     edge: CandidateEdge, span: tuple[int, int] | None = None, texts: DonorTexts | None = None
 ) -> tuple[int, int] | None:
-    """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.
+    """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None: what a card marks,
+    what a decision stores, and what a release looks for again where the text has changed.
 
     The span that an editor picked comes first, then the place it has, then those of its alternatives, where they read
     as the anchor.
     """
-    texts = texts or DonorTexts([edge])
-    body, taken = edge.source.body, texts.taken(edge)
-    headings = [edge.source.h1, *edge.source.headings]
-    page = LinkableText(body, texts.linked(edge), taken, headings)
+    page, taken = (texts or DonorTexts([edge])).page(edge)
+    body = edge.source.body
     known: list[tuple[int | None, int | None]] = [span] if span is not None else []
     known += [(edge.span_start, edge.span_end)]
     known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
@@ -208,8 +231,15 @@ def allowed_place(
             continue
         if page.suits((start, end)) and not any(start < stop and first < end for first, stop in taken):
             return start, end
-    found = page.take([(edge.anchor, "", 1.0)], (edge.anchor, "")).place
-    return (found.start, found.end) if found else None
+    found = page.places([(edge.anchor, "", 1.0)])
+    return (found[0].start, found[0].end) if found else None
+
+
+def place_with(edge: CandidateEdge, words: str, texts: DonorTexts | None = None) -> tuple[int, int] | None:
+    """Where a decision would put the link with these words, unless its editor picks another place."""
+    other = copy(edge)
+    other.anchor = words
+    return allowed_place(other, texts=texts)
 
 
 def read_around(edge: CandidateEdge) -> None:

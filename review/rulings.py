@@ -30,6 +30,10 @@ class AnchorError(UserError):
     """The anchor an editor wrote cannot be used."""
 
 
+class PlaceTaken(AnchorError):
+    """No link may stand on the words that an editor picked in the text."""
+
+
 class NotInProject(UserError):
     """There is no such suggestion in the project."""
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from linker.engine.anchors.diversity import word_set
+from linker.engine.anchors.placement import line_of
 from linker.engine.text.clean import clean
 from linker.engine.text.generic import bare
 from linker.engine.text.headings import looks_like_heading
-from linker.engine.text.sentences import find_phrase, reads_as
+from review.link_places import place_with
 from review.queue.card_words import source_in_words
 from review.queue.excerpt import Excerpt, excerpt_around
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from linker.models import CandidateEdge
     from review.anchor_warnings import AnchorWarning
+    from review.link_places import DonorTexts
     from review.queue.text_links import LinkPlaces
 
 MOST = 5
@@ -29,8 +31,8 @@ AROUND = 24  # characters on each side of words that stand elsewhere
 @dataclass(frozen=True)
 class Alternative:
     """Another anchor: `origin` says in words where it came from; `span` is its place in the donor's text, None where
-    the text does not hold it, and `place` says where that is; `excerpt` is the paragraph around it where the card's own
-    excerpt ends before."""
+    the text does not hold it where a link may stand, and `place` says where that is; `excerpt` is the paragraph around
+    it where the card's own excerpt ends before."""
 
     text: str
     origin: str
@@ -40,8 +42,8 @@ class Alternative:
 
 
 def alternatives_of(
-    body: str,
     edge: CandidateEdge,
+    texts: DonorTexts,
     shown: Excerpt | None,
     links: LinkPlaces,
     warnings: Sequence[AnchorWarning] = (),
@@ -58,17 +60,22 @@ def alternatives_of(
             continue
         if item["text"] != edge.anchor and (words not in items or len(item["text"]) < len(items[words]["text"])):
             items[words] = item
-    others = [_alternative(body, item, shown, links, headings) for item in items.values()]
+    others = [_alternative(edge, texts, item, shown, links, headings) for item in items.values()]
     others.sort(key=lambda other: other.span is None)
     return tuple(others[:MOST])
 
 
 def _alternative(
-    body: str, item: dict[str, Any], shown: Excerpt | None, links: LinkPlaces, headings: Sequence[str]
+    edge: CandidateEdge,
+    texts: DonorTexts,
+    item: dict[str, Any],
+    shown: Excerpt | None,
+    links: LinkPlaces,
+    headings: Sequence[str],
 ) -> Alternative:
     text, origin = item["text"], source_in_words(item["source"], item.get("impressions"))
-    span = place_of(body, text, item.get("start"), item.get("end"))
-    if span is None or (item.get("start") is None and not _is_free(body, span, links)):
+    body, span = edge.source.body, place_with(edge, text, texts)
+    if span is None or (item.get("start") is None and _may_be_heading(body, span[0])):
         return Alternative(text, origin, None)
     if shown is not None and shown.holds(*span):
         return Alternative(text, origin, span, _("in this paragraph"))
@@ -76,22 +83,9 @@ def _alternative(
     return Alternative(text, origin, span, _("in the text: %(words)s") % {"words": _around(body, *span)}, excerpt)
 
 
-def place_of(body: str, phrase: str, start: int | None, end: int | None) -> tuple[int, int] | None:
-    """The place that is known, or where an import has moved it to."""
-    if start is not None and end is not None and reads_as(body, start, end, phrase):
-        return start, end
-    return find_phrase(body, phrase)
-
-
-def _is_free(body: str, span: tuple[int, int], links: LinkPlaces) -> bool:
-    """Whether words that no run has placed seem to stand in prose and in no link. The rules of a run are asked once
-    they are picked."""
-    start, end = span
-    line = body[body.rfind("\n", 0, start) + 1 : (body.find("\n", end) + 1 or len(body) + 1) - 1]
-    taken = any(find_phrase(anchor, body[start:end]) for anchor in links.anchors)
-    return (
-        not looks_like_heading(line) and not taken and not any(low < end and start < high for low, high in links.places)
-    )
+def _may_be_heading(body: str, start: int) -> bool:
+    """Whether words that no run has placed seem to stand in a heading: not every one of them is known."""
+    return looks_like_heading(body[slice(*line_of(body, start))].strip())
 
 
 def _around(body: str, start: int, end: int) -> str:

@@ -12,7 +12,7 @@ from linker import lines, wording
 from linker.engine.candidates.registry import label_of
 from linker.engine.ranking.reasons import phrase_in
 from linker.engine.text.clean import clean, visible
-from linker.engine.text.sentences import beginning_and_end
+from linker.engine.text.sentences import beginning_and_end, find_phrase, reads_as
 from linker.matching.cohorts import readers
 from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink, Page, Placement, Project, Rel
 from linker.models.linked import IN_BLOCK, links_in_place
@@ -21,10 +21,10 @@ from linker.pages.safety import barring, disclaimers_of, has_classes
 from review import anchor_warnings, full_pages
 from review.allowed import barred_in_words
 from review.approvals import approvals_of
-from review.link_places import by_itself, where_of
+from review.link_places import DonorTexts, allowed_place, by_itself, where_of
 from review.models import Comment, Decision, Operation, OpinionRequest, Verb, Where
 from review.queue import opinions
-from review.queue.alternatives import Alternative, alternatives_of, place_of
+from review.queue.alternatives import Alternative, alternatives_of
 from review.queue.card_words import (
     FOR_RUNS_ALONE,
     HINTS,
@@ -352,18 +352,19 @@ def cards_for(
     linked = links_of(project, donors)
     comments, requests = opinions.comments_on(edges, until or {}), opinions.open_requests(edges)
     barred, disclaimers = _safety_of(project, edges)
-    replacing = replacements_of(edges)
+    replacing, places = replacements_of(edges), DonorTexts(edges)
     cards = []
     for edge, position in zip(edges, positions, strict=True):
         body, headings = texts[edge.source_id]
+        edge.source.body, edge.source.headings = body, headings[1:]  # else each would be asked for
         links = linked[edge.source_id].places_in(body, edge)
-        excerpt = _excerpt(body, edge, links, headings)
+        excerpt = _excerpt(edge, places, links, headings)
         cards.append(
             Card(
                 edge=edge,
                 level=level_in_words(edge),
                 excerpt=excerpt,
-                alternatives=alternatives_of(body, edge, excerpt, links, warned.get(edge.pk, ()), headings),
+                alternatives=alternatives_of(edge, places, excerpt, links, warned.get(edge.pk, ()), headings),
                 decision=last.get(edge.pk),
                 rels=_rels(edge),
                 position=position,
@@ -417,12 +418,19 @@ def _linked(link: ExistingLink) -> str:
     return _("The donor links to this page already %(where)s%(anchor)s.") % said
 
 
-def _excerpt(body: str, edge: CandidateEdge, links: LinkPlaces, headings: Sequence[str]) -> Excerpt | None:
+def _excerpt(edge: CandidateEdge, texts: DonorTexts, links: LinkPlaces, headings: Sequence[str]) -> Excerpt | None:
     """The anchor in the donor's text. A place that was looked for and not found, or not to be had, is none; one that
     an import has moved is looked for again."""
     if edge.span_start is None and (edge.content_gap or edge.edited):
         return None
-    span = place_of(body, edge.anchor, edge.span_start, edge.span_end)
+    body, start, end = edge.source.body, edge.span_start, edge.span_end
+    span: tuple[int, int] | None
+    if start is not None and end is not None and reads_as(body, start, end, edge.anchor):
+        span = start, end
+    elif edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED):
+        span = allowed_place(edge, texts=texts)
+    else:  # it goes nowhere any more, or its own link stands there
+        span = find_phrase(body, edge.anchor)
     return excerpt_around(body, *span, links.anchors, links.places, headings) if span else None
 
 

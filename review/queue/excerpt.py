@@ -34,13 +34,15 @@ _MARKS = [chr(code) for code in MARKED if unicodedata.category(chr(code))[0] == 
 # In a pattern they stand as ranges, since those beyond the basic plane are compared one after the other.
 _RANGES = [list(run) for _, run in groupby(enumerate(_MARKS), key=lambda item: ord(item[1]) - item[0])]
 _ANY_MARK = "".join(f"{run[0][1]}-{run[-1][1]}" for run in _RANGES)
+PAIRED = frozenset('()[]{}（）【】「」『』〈〉《》"“”„‟«»')  # marks that come in twos: see static/js/queue/marks.js
+_MARK = re.compile("[" + re.escape("".join(sorted(PAIRED))) + "]")
 _WORD = re.compile(rf"\w[\w{_ANY_MARK}]*(?:['’.‑-]\w[\w{_ANY_MARK}]*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, or what stands between two words. `is_linked`: these words are a link of the site, or one that is to
-    come."""
+    """A word, or what stands between two words: a bracket or a quotation mark by itself. `is_linked`: these words
+    are a link of the site, or one that is to come."""
 
     text: str
     start: int
@@ -52,7 +54,11 @@ class Piece:
     @property
     def html(self) -> SafeString:
         names = [name for name, applies in (("is-anchor", self.in_anchor), ("is-linked", self.is_linked)) if applies]
-        place = format_html(' data-from="{}" data-to="{}"', self.start, self.end) if self.is_word else ""
+        place = SafeString()
+        if self.is_word:
+            place = format_html(' data-from="{}" data-to="{}"', self.start, self.end)
+        elif self.in_anchor or self.text in PAIRED:
+            place = format_html(' data-low="{}" data-high="{}"', self.start, self.end)
         looks = format_html(' class="{}"', " ".join(names)) if names else ""
         own = mark_safe(' data-mine="1"') if self.in_anchor else ""  # what Esc marks again
         return format_html("<span{}{}{}>{}</span>", place, looks, own, self.text)
@@ -89,8 +95,9 @@ def excerpt_around(
 ) -> Excerpt:
     """The paragraph that holds `body[start:end]`, with that marked as the anchor.
 
-    `linked` are the anchors of the links that the text has already: the first place of each in the excerpt is marked.
-    `places` are where in the text others stand; `headings` those that the page is known to have.
+    `linked` are the anchors of the links that the text has already: the first place of each in the excerpt is marked,
+    unless it meets the span. `places` are where in the text others stand; `headings` those that the page is known to
+    have.
     """
     line_start = body.rfind("\n", 0, start) + 1
     line_end = body.find("\n", end)
@@ -99,7 +106,8 @@ def excerpt_around(
     if last - first > REACH:
         first, last = _by_words(body, max(first, start - LENGTH), min(last, end + LENGTH), start, end)
     shown = body[first:last]
-    links = [*places, *((first + low, first + high) for low, high in _places(shown, linked))]
+    guessed = ((first + low, first + high) for low, high in _places(shown, linked))
+    links = [*places, *(link for link in guessed if not (link[0] < end and start < link[1]))]
     pieces = tuple(_pieces(body, first, last, (start, end), links))
     return Excerpt(
         clean(heading_above(body, line_start, line_end, headings)), pieces, (first > line_start, last < line_end)
@@ -167,7 +175,8 @@ def _places(text: str, phrases: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 def _pieces(body: str, first: int, last: int, anchor: tuple[int, int], links: list[tuple[int, int]]) -> Iterator[Piece]:
     for low, high, is_word in _ranges(body, first, last):
-        cuts = sorted({low, high, *(cut for cut in anchor if low < cut < high)})
+        marks = () if is_word else (edge for found in _MARK.finditer(body, low, high) for edge in found.span())
+        cuts = sorted({low, high, *marks, *(cut for cut in anchor if low < cut < high)})
         for one, other in pairwise(cuts):
             yield Piece(
                 visible(body[one:other]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from linker.engine.ranking.reasons import phrase_in
 from linker.engine.text.sentences import find_phrase, reads_as
+from linker.matching.donor_texts import pairwise_spans
 from linker.models import CandidateEdge, ExistingLink, Placement
 from linker.models.linked import IN_BODY
 from linker.models.querysets import APPROVED
@@ -53,11 +54,14 @@ class TextLinks:
     accepted: list[AcceptedLink] = field(default_factory=list)
 
     def places_in(self, body: str, edge: CandidateEdge) -> LinkPlaces:
-        """Where they are in the donor's text, as the card of the edge shows it: without its own link. A link that an
-        import has moved is known by its words. Where a crawl has told places, a link without one is not in the text
-        that is kept, as a tag of a byline: words of the text that read like it are no link."""
+        """Where they are in the donor's text, as the card of the edge shows it: without its own link, and with those
+        that lead to no other page of the site. A link that an import has moved is known by its words. Where a crawl has
+        told places, a link without one is not in the text that is kept, as a tag of a byline: words of the text that
+        read like it are no link."""
         anchors: list[str] = []
-        places: list[tuple[int, int]] = []
+        donor = edge.source
+        is_known = donor.linked_elsewhere_hash == donor.body_hash
+        places = pairwise_spans(donor.linked_elsewhere) if is_known else []
         tells_places = any(place is not None for _anchor, place in self.there)
         for anchor, start in self.there:
             if start is not None and reads_as(body, start, start + len(anchor), anchor):

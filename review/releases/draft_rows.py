@@ -10,14 +10,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from linker.engine.text.clean import visible
-from linker.engine.text.sentences import find_phrase, sentences
+from linker.engine.text.sentences import find_phrase, reads_as, sentences
 from linker.models import Page
 from linker.models.querysets import UNDECIDED, holds, of
 from linker.reports.sentences import in_words
 from review import anchor_warnings
 from review.approvals import approvals_of
+from review.link_places import DonorTexts, place_with
 from review.models import DraftLink, Grade, Held, Judgement, Operation, SampleLink
-from review.queue.alternatives import place_of
 from review.releases.held_sayings import SENTENCES
 
 if TYPE_CHECKING:
@@ -104,6 +104,9 @@ def _rows(project: Project, links: Sequence[DraftLink], behind: Mapping[int, Hel
     approvals = approvals_of({link.edge_id: link.operation for link in links})
     warned = anchor_warnings.beforehand(project, [edge for edge in edges if holds(UNDECIDED, edge)])
     bodies = dict(Page.objects.filter(pk__in={edge.source_id for edge in edges}).values_list("pk", "body"))
+    for edge in edges:
+        edge.source.body = bodies[edge.source_id]
+    texts = DonorTexts(edges)
     judged: dict[int, list[Judgement]] = {}
     said = Judgement.objects.filter(link__edge__in=edges, grade__in=Grade.values, undone_by=None).order_by("-pk")
     for judgement in said.select_related("judge", "link"):
@@ -116,7 +119,7 @@ def _rows(project: Project, links: Sequence[DraftLink], behind: Mapping[int, Hel
         rows.append(
             Row(
                 link=link,
-                sentence=_sentence(bodies[link.edge.source_id], link),
+                sentence=_sentence(link, texts),
                 approval=approval,
                 warnings=warnings,
                 judgements=judged.get(link.edge_id, []),
@@ -127,13 +130,13 @@ def _rows(project: Project, links: Sequence[DraftLink], behind: Mapping[int, Hel
     return rows
 
 
-def _sentence(body: str, link: DraftLink) -> SafeString | None:
+def _sentence(link: DraftLink, texts: DonorTexts) -> SafeString | None:
     edge, words = link.edge, link.anchor_out if link.operation == Operation.REMOVE else link.anchor
     if edge.new_sentence and (found := find_phrase(edge.new_sentence, words)):
         start, end = found
         parts = edge.new_sentence[:start], edge.new_sentence[start:end], edge.new_sentence[end:]
         return format_html("{} {}<mark>{}</mark>{}", _("New sentence:"), *parts)
-    span = place_of(body, words, edge.span_start, edge.span_end)
+    body, span = edge.source.body, _place(link, words, texts)
     if span is None:
         return None
     start, end = span
@@ -141,5 +144,15 @@ def _sentence(body: str, link: DraftLink) -> SafeString | None:
     low, high = max(around[0][0], start - AROUND), min(max(around[-1][1], end), end + AROUND)
     before = "… " if low > around[0][0] else ""
     after = " …" if high < around[-1][1] else ""
-    texts = (before + visible(body[low:start]), visible(body[start:end]), visible(body[end:high]) + after)
-    return format_html("{}<mark>{}</mark>{}", *texts)
+    shown = (before + visible(body[low:start]), visible(body[start:end]), visible(body[end:high]) + after)
+    return format_html("{}<mark>{}</mark>{}", *shown)
+
+
+def _place(link: DraftLink, words: str, texts: DonorTexts) -> tuple[int, int] | None:
+    """Where the words stand, or, where an import has changed the text, where a release would find them again."""
+    edge, start, end = link.edge, link.edge.span_start, link.edge.span_end
+    if start is not None and end is not None and reads_as(edge.source.body, start, end, words):
+        return start, end
+    if link.operation == Operation.REMOVE:
+        return find_phrase(edge.source.body, words)
+    return place_with(edge, words, texts)

@@ -140,8 +140,11 @@ export function cardOf({ edge, source, anchor, target, state, run, warnings = []
   const place = (value, where, checked) => ["input", { type: "radio", name: "where", value, "data-where": where, checked }];
   const pick = (value) => ["input", { type: "radio", name: "pick", value, "data-pick": "" }];
   const reason = (at, value, more = {}) => ["button", { name: "do", value: `reject:${value}`, "data-reason": at, ...more }];
-  const words = excerpt.length ? [["blockquote", { "data-excerpt": "" }, ["p", {}, ...excerpt.map(([text, from, isMine]) => (
-    ["span", { ...(from >= 0 && { "data-from": from, "data-to": from + text.length }), ...(isMine && { "data-mine": 1, class: "is-anchor" }) }, text]
+  const words = excerpt.length ? [["blockquote", { "data-excerpt": "" }, ["p", {}, ...excerpt.map(([text, from, isMine, low = -1, isLinked = false]) => (
+    ["span", {
+      ...(from >= 0 && { "data-from": from, "data-to": from + text.length }), ...(low >= 0 && { "data-low": low, "data-high": low + text.length }),
+      ...((isMine || isLinked) && { class: [isMine && "is-anchor", isLinked && "is-linked"].filter(Boolean).join(" ") }), ...(isMine && { "data-mine": 1 }),
+    }, text]
   ))]]] : [];
   return JSON.stringify(["article", article,
     ["p", { class: "edge__top" }], ...words, ["h4", { class: "edge__title" }, target],

@@ -163,3 +163,74 @@ test("the page beside a card is the acceptor's, then the donor's, then none, and
   window.press("pj");
   assert.equal(place().hidden, true);
 }));
+
+// A paragraph as the server sends it: brackets, quotation marks and what its own words end with by themselves.
+function paragraph(text, own, linked = "") {
+  const [start, end] = [text.indexOf(own), text.indexOf(own) + own.length];
+  const isLinked = (at) => linked && text.indexOf(linked) <= at && at < text.indexOf(linked) + linked.length;
+  const pieces = [...text.matchAll(/\w+|[()"“”]|\++|[^\w()"“”+]+/g)].map(({ 0: piece, index }) => [
+    piece, /\w/.test(piece) ? index : -1, start <= index && index < end, /\w/.test(piece) ? -1 : index, isLinked(index),
+  ]);
+  return { edges: [{ edge: 1, source: 1, anchor: own, target: "It", excerpt: pieces }], text };
+}
+
+function onParagraph(text, own, act, linked) {
+  const { edges } = paragraph(text, own, linked);
+  return inWindow({ edges }, (window) => act(window, (key, shiftKey, words) => {
+    arrow(window, key, shiftKey);
+    assert.deepEqual([window.anchor, marks(window), text.slice(...between(window))], [words, words, words]);
+  }));
+}
+
+test("an end that is moved back and forth has its bracket again", onParagraph("See object-oriented programming (OOP) here.", "object-oriented programming (OOP)", (window, expectMoved) => {
+  expectMoved("ArrowLeft", false, "object-oriented programming");
+  expectMoved("ArrowRight", false, "object-oriented programming (OOP)");
+  expectMoved("ArrowRight", false, "object-oriented programming (OOP) here");
+}));
+
+test("no end stops within brackets or quotation marks that the other is not in", onParagraph("A plan (of the new) kind is “quite good” now.", "plan", (window, expectMoved) => {
+  expectMoved("ArrowRight", false, "plan (of the new)");
+  expectMoved("ArrowLeft", false, "plan");
+  for (const words of ["plan (of the new)", "plan (of the new) kind", "plan (of the new) kind is", "plan (of the new) kind is “quite good”"]) expectMoved("ArrowRight", false, words);
+  for (const words of ["(of the new) kind is “quite good”", "kind is “quite good”"]) expectMoved("ArrowRight", true, words);
+  expectMoved("ArrowRight", true, "is “quite good”");
+  expectMoved("ArrowRight", true, "quite good");
+  expectMoved("ArrowLeft", true, "is “quite good”");
+}));
+
+test("words of its own that end with other marks have them again", onParagraph("We write C++ all day.", "C++", (window, expectMoved) => {
+  expectMoved("ArrowRight", false, "C++ all");
+  expectMoved("ArrowLeft", false, "C++");
+}));
+
+test("words in a link are not taken, by an arrow or as they are typed, and it is said", onParagraph("Wear warm boots on snow, and warm boots at home.", "Wear", (window) => {
+  arrow(window, "ArrowRight");
+  assert.deepEqual([window.anchor, window.find("[data-said]").textContent], ["Wear", "They are in a link."]);
+  typeAnew(window, "warm boots");
+  assert.deepEqual([marks(window), between(window)[0]], ["warm boots", "29"]);
+  typeAnew(window, "boots on snow");
+  assert.deepEqual([marks(window), between(window)], ["", ["", ""]]);
+}, "warm boots"));
+
+test("words that are typed with their marks are marked with them, and words with others in between point nowhere", onParagraph("See programming (OOP) here. Then go.", "here", (window) => {
+  typeAnew(window, "programming (OOP)");
+  assert.equal(marks(window), "programming (OOP)");
+  typeAnew(window, "here then");
+  assert.deepEqual(between(window), ["", ""]);
+}));
+
+test("what the server says of the place is what is marked and sent", inWindow(placed, async (window, server) => {
+  const said = { warnings: [], where: "text", place: [4, 7], excerpt: "" };
+  const through = globalThis.fetch;
+  globalThis.fetch = (address, options) => (address.startsWith("/words/") ? Promise.resolve({ ok: true, redirected: false, json: async () => said }) : through(address, options));
+  arrow(window, "ArrowRight");
+  await window.wait(500);
+  assert.deepEqual(between(window).map(Number), [4, 7]);
+  Object.assign(said, { where: "beside", place: null });
+  arrow(window, "ArrowLeft");
+  await window.wait(500);
+  assert.deepEqual([marks(window), between(window)], ["", ["", ""]]);
+  window.press("a");
+  await settle();
+  assert.equal(server.requests[0].operations[0].start, "");
+}));

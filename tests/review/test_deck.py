@@ -104,7 +104,8 @@ def test_words_are_checked_before_they_are_sent(edge, as_editor):
     found = said("winter boots")
     paragraph = "Warm feet The day is long. Wear warm [winter boots] on snow. Dry them at night."
     assert excerpts(found.pop("excerpt")) == [paragraph]
-    assert found == {"warnings": [], "where": "text", "note": ""}
+    start = edge.source.body.index("winter boots")
+    assert found == {"warnings": [], "where": "text", "place": [start, start + len("winter boots")], "note": ""}
     assert said("cheap loans")["excerpt"] == ""
     assert [one["code"] for one in said("cheap loans")["warnings"]] == ["unrelated"]
     assert "The anchor is empty" in said("—!")["error"]

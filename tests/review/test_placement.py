@@ -299,15 +299,17 @@ def test_a_span_that_is_not_of_these_words_is_passed_over(project, editor, as_ed
     assert (moved.span_start, moved.span_end) == (places()[0] if anchor == PHRASE else (None, None))
 
 
-def test_a_span_that_another_link_has_already_is_passed_over(project, editor):
-    edge = suggestion(project, Where.BESIDE)
+@pytest.mark.parametrize("before", [Where.BESIDE, Where.TEXT])
+def test_a_span_that_another_link_has_already_is_refused_and_no_other_taken(project, editor, before):
+    edge = suggestion(project, before)
+    was = columns(edge)
     start, end = places()[1]
     make_edge(
         project, edge.source, anchor=PHRASE, status="accepted", placement="inline", span_start=start, span_end=end
     )
-    moved = accept(edge, editor, where=Where.TEXT, span=(start, end))
-    assert (moved.span_start, moved.span_end) in places()
-    assert (moved.span_start, moved.span_end) != (start, end)
+    with pytest.raises(AnchorError, match="where you picked the words"):
+        accept(edge, editor, where=Where.TEXT, span=(start, end))
+    assert columns(edge) == was
 
 
 def test_a_span_within_a_heading_is_passed_over(project, editor):

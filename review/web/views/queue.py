@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,7 +40,7 @@ from review.queue.recent import recent_work, saved_keys
 from review.queue.saved import saved_filters
 from review.queue.selectors import Lines
 from review.queue.text_links import links_of
-from review.rulings import AnchorError
+from review.rulings import AnchorError, PlaceTaken
 from review.second_person import why_not_second, why_not_those
 from review.web.filter_forms import QueueFilterForm
 from review.web.forms import WordsForm, cursor_of
@@ -147,9 +148,9 @@ def page_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def words(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """What an accept with these words would do, as JSON: `where` the link would go, the `warnings` about it, each with
-    code, text and whether it `stops` the accept, a `note` where words of the text can have no link, and for words not
-    picked in the text, the paragraph that holds them; or an `error`."""
+    """What an accept with these words would do, as JSON: `where` the link would go, and in the text its `place`; the
+    `warnings` about it, each with code, text and whether it `stops` the accept; a `note` where words of the text can
+    have no link; where the place is not the one that was picked, the paragraph that holds it; or an `error`."""
     membership = member(request, slug, needs=Role.EDITOR)
     edge = edge_or_404(membership.project, pk, user_of(request), "source", "target")
     form = WordsForm(request.GET)
@@ -159,18 +160,26 @@ def words(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if holds(DECIDED, edge):
         line = second_readings.due_line(membership.project, QueueFilter(), user_of(request), pk)
         edge = line.edge if line is not None else edge
+    ruling, note = form.ruling, ""
     try:
-        accepted = decisions.accepted_with(edge, form.ruling, user_of(request))
+        try:
+            accepted = decisions.accepted_with(edge, ruling, user_of(request))
+        except PlaceTaken as error:
+            ruling, note = replace(ruling, span=None), str(error)
+            accepted = decisions.accepted_with(edge, ruling, user_of(request))
         where = where_of(accepted)
         found = decisions.warnings_about_words(edge, form.cleaned_data["anchor"], where)
     except AnchorError as error:
         return JsonResponse({"warnings": [], "error": str(error)})
     warnings = [{"code": warning.code, "text": warning.text, "stops": warning.stops} for warning in found]
-    note = "" if form.ruling.where else why_elsewhere(edge, accepted)
+    if not note and not ruling.where:
+        note = why_elsewhere(edge, accepted)
     if edge.content_gap and where != Where.TEXT:
         note = why_not_there(edge, form.cleaned_data["anchor"])
-    found_there = "" if form.ruling.span else _excerpt_of(accepted)
-    return JsonResponse({"warnings": warnings, "where": where, "note": note, "excerpt": found_there})
+    has_place = where == Where.TEXT and accepted.span_start is not None
+    place = (accepted.span_start, accepted.span_end) if has_place else None
+    shown = "" if place == form.ruling.span else _excerpt_of(accepted)
+    return JsonResponse({"warnings": warnings, "where": where, "place": place, "note": note, "excerpt": shown})
 
 
 def _excerpt_of(edge: CandidateEdge) -> str:

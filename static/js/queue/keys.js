@@ -90,7 +90,7 @@ function cardKey(event) {
   }
   if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
     const step = event.key === "ArrowRight" ? 1 : -1;
-    return (card) => words.moveEnd(card, step, event.shiftKey);
+    return (card, review) => { if (!words.moveEnd(card, step, event.shiftKey)) review.say(saying("in-a-link")); };
   }
   return ON_CARD[actions.get(event.key)];
 }
@@ -157,7 +157,7 @@ export function listen({ review }) {
     if (second) second.click();
     else if (why && ["accept", "anyway", "reject"].includes(action)) review.say(why);
     else if (review.isClosed(review.card) && !READS.includes(action)) review.sayClosed();
-    else doIt(review.card);
+    else doIt(review.card, review);
   }
 
   function act(event, doIt) {

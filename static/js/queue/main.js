@@ -185,5 +185,6 @@ function listenToThePage(desk) {
   });
   // A key that waits for its card is kept nowhere: who leaves now is asked.
   addEventListener("beforeunload", (event) => { if (held.wait) event.preventDefault(); });
-  root.addEventListener("pointerup", () => { if (deck.current) setTimeout(() => words.takeSelection(deck.current.node), 0); });
+  root.addEventListener("pointerup", () => { if (deck.current) setTimeout(takeSelection, 0); });
+  const takeSelection = () => { if (!words.takeSelection(deck.current.node)) desk.say(saying("in-a-link"), true); };
 }

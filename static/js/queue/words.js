@@ -1,7 +1,8 @@
 // The anchor in the donor's own words: its ends are moved by the arrow keys or by selecting words, and what is to be said
 // against the words is asked for while they change.
 
-import { forgetFound, mark, markTyped, piecesOf, showFound, wordsOf } from "./typed.js";
+import { balanced, fromOf, isLinked, mark, piecesOf, textOf, toOf, wordsOf } from "./marks.js";
+import { forgetFound, markTyped, showFound } from "./typed.js";
 
 const PAUSE_MS = 200;
 
@@ -20,16 +21,22 @@ export function write(card, { anchor, shown, note, text, sentence }) {
   }
 }
 
-// Marks the words from one to another, and takes them as the anchor.
-function take(card, excerpt, first, last) {
+function pointTo(card, from = "", to = "") {
+  card.querySelector("[data-start]").value = from;
+  card.querySelector("[data-end]").value = to;
+}
+
+// Marks a range of pieces, and takes it as the anchor; false where a link stands there already.
+function take(card, excerpt, range) {
   const pieces = piecesOf(excerpt);
-  mark(excerpt, first, last);
-  anchorField(card).value = pieces.slice(pieces.indexOf(first), pieces.indexOf(last) + 1).map((piece) => piece.textContent).join("");
-  card.querySelector("[data-start]").value = first.dataset.from;
-  card.querySelector("[data-end]").value = last.dataset.to;
+  if (isLinked(pieces, range)) return false;
+  mark(excerpt, range);
+  anchorField(card).value = textOf(pieces, range);
+  pointTo(card, fromOf(pieces[range[0]]), toOf(pieces[range[1]]));
   for (const radio of card.querySelectorAll("[data-pick]")) radio.checked = false;
   putAt(card, "text");
   check(card);
+  return true;
 }
 
 const placeOf = (card) => card.querySelector("[data-where]:checked");
@@ -63,28 +70,34 @@ function marked(excerpt) {
   return words.length ? [words[0], words.at(-1)] : null;
 }
 
-// Moves an end of the anchor by a word: the last word, or with `atStart` the first.
+// Moves an end of the anchor by a word: the last word, or with `atStart` the first; by more, where one alone would leave
+// a bracket open. False where a link is in the way.
 export function moveEnd(card, step, atStart) {
   const excerpt = shownExcerpt(card);
   const ends = excerpt && marked(excerpt);
-  if (!ends) return false;
-  const words = wordsOf(excerpt);
-  const [first, last] = ends.map((word) => words.indexOf(word));
-  const [from, to] = atStart ? [first + step, last] : [first, last + step];
-  if (from < 0 || to >= words.length || from > to) return false;
-  take(card, excerpt, words[from], words[to]);
-  return true;
+  if (!ends) return true;
+  const [pieces, words] = [piecesOf(excerpt), wordsOf(excerpt)];
+  let [from, to] = ends.map((word) => words.indexOf(word));
+  let range = null;
+  while (!range) {
+    if (atStart) from += step;
+    else to += step;
+    if (from < 0 || to >= words.length || from > to) return true;
+    range = balanced(pieces, words[from], words[to]);
+  }
+  return take(card, excerpt, range);
 }
 
-// Takes the words that have been selected with the pointer, whole.
+// Takes the words that have been selected with the pointer, whole. False where they are in a link.
 export function takeSelection(card) {
   const selection = getSelection();
   const excerpt = shownExcerpt(card);
-  if (!excerpt || selection.isCollapsed || !excerpt.contains(selection.anchorNode) || !excerpt.contains(selection.focusNode)) return;
-  const words = wordsOf(excerpt).filter((word) => selection.containsNode(word, true));
-  if (!words.length) return;
+  if (!excerpt || selection.isCollapsed || !excerpt.contains(selection.anchorNode) || !excerpt.contains(selection.focusNode)) return true;
+  const [pieces, words] = [piecesOf(excerpt), wordsOf(excerpt).filter((word) => selection.containsNode(word, true))];
+  if (!words.length) return true;
   selection.removeAllRanges();
-  take(card, excerpt, words[0], words.at(-1));
+  const ends = [words[0], words.at(-1)];
+  return take(card, excerpt, balanced(pieces, ...ends) ?? ends.map((word) => pieces.indexOf(word)));
 }
 
 // Shows where words that were offered stand, and takes them as the anchor.
@@ -92,14 +105,14 @@ export function pick(card, radio) {
   radio.checked = true;
   forgetFound(card);
   anchorField(card).value = radio.value;
-  card.querySelector("[data-start]").value = radio.dataset.from || "";
-  card.querySelector("[data-end]").value = radio.dataset.to || "";
+  pointTo(card, radio.dataset.from, radio.dataset.to);
   const own = card.querySelector(`[data-excerpt="${CSS.escape(radio.value)}"]`);
   for (const excerpt of card.querySelectorAll("[data-excerpt]")) excerpt.hidden = excerpt !== (own || card.querySelector('[data-excerpt=""]'));
   const excerpt = shownExcerpt(card);
   if (excerpt) {
-    const words = wordsOf(excerpt).filter((word) => Number(word.dataset.from) >= Number(radio.dataset.from) && Number(word.dataset.to) <= Number(radio.dataset.to));
-    mark(excerpt, words[0], words.at(-1));
+    const pieces = piecesOf(excerpt);
+    const within = pieces.filter((piece) => Number(fromOf(piece)) >= Number(radio.dataset.from) && Number(toOf(piece)) <= Number(radio.dataset.to));
+    mark(excerpt, within.length ? [within[0], within.at(-1)].map((piece) => pieces.indexOf(piece)) : undefined);
   }
   putAt(card, radio.dataset.from ? "text" : "");
   check(card);
@@ -110,8 +123,7 @@ export function type(card) {
   const field = anchorField(card);
   const found = markTyped(card, shownExcerpt(card), field.value);
   const place = field.value === field.defaultValue ? null : found; // the words that were there pick nothing
-  card.querySelector("[data-start]").value = place?.from || "";
-  card.querySelector("[data-end]").value = place?.to || "";
+  pointTo(card, place?.from, place?.to);
   for (const radio of card.querySelectorAll("[data-pick]")) radio.checked = false;
   putAt(card, place ? "text" : "");
   check(card);
@@ -133,7 +145,7 @@ export function reset(card) {
   sayWhere(card);
   sayLine(card);
   forgetFound(card);
-  for (const field of card.querySelectorAll("[data-start], [data-end]")) field.value = "";
+  pointTo(card);
   for (const excerpt of card.querySelectorAll("[data-excerpt]")) {
     excerpt.hidden = excerpt.dataset.excerpt !== "";
     for (const piece of piecesOf(excerpt)) piece.classList.toggle("is-anchor", piece.dataset.mine === "1");
@@ -164,14 +176,17 @@ export function check(card) {
     const said = await answer.json();
     if (asked() !== query) return; // it has changed meanwhile
     if (said.where) putAt(card, said.where);
-    if (said.excerpt) {
-      showFound(card, said.excerpt);
-      const [first, last] = marked(shownExcerpt(card)) || [];
-      if (first) Object.assign(form.elements.start, { value: first.dataset.from });
-      if (last) Object.assign(form.elements.end, { value: last.dataset.to });
-    }
+    if (said.excerpt) showFound(card, said.excerpt);
+    if (said.place) pointTo(card, ...said.place);
+    else if (form.elements.start.value && said.where && !card.dataset.placed) unmark(card); // the words cannot stand there
     show(card, anchorField(card).value, said);
   }, PAUSE_MS);
+}
+
+function unmark(card) {
+  const excerpt = shownExcerpt(card);
+  if (excerpt) mark(excerpt);
+  pointTo(card);
 }
 
 function show(card, words, { warnings, error = "", note = "" }) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from linker.models import CandidateEdge
+from linker.models import CandidateEdge, Page
 from review.models import Decision
 from tests.browser.queue.screen import (
     BODY,
@@ -230,3 +230,41 @@ def test_a_card_that_comes_back_for_its_words_says_where_they_will_go(gap, at_qu
     expect_open(at_queue, gap)
     expect(card(at_queue).locator("[data-anchor]")).to_have_value("Wear")
     expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("in the text")
+
+
+def test_what_the_card_marks_is_stored_and_no_link_is_marked(project, edges, at_queue):
+    """The words of the first other anchor are twice in the text, first in a link to another site."""
+    linked = "how to create a batch source"
+    more = "More is said of it below, in many words. " * 8
+    body = f"Read {linked} first. {more}\nThis ends our talk of a batch source (BS) here."
+    donor = make_page(project, body=body)
+    donor.refresh_from_db()
+    start = body.index(linked)
+    Page.objects.filter(pk=donor.pk).update(
+        linked_elsewhere=[start, start + len(linked)], linked_elsewhere_hash=donor.body_hash
+    )
+    own = body.index("Read")
+    edge = make_edge(
+        project, donor, make_page(project, title="A batch source"), anchor="Read", span_start=own, span_end=own + 4,
+        anchor_alternatives=[{"text": "batch source", "source": "title", "raw": ""}], score=0.99, donor_best=0.99,
+        placement="inline",
+    )  # fmt: skip
+    reload(at_queue)
+    expect_open(at_queue, edge)
+    press(at_queue, ("ArrowRight",))
+    expect(at_queue.locator("[data-said]")).to_contain_text("in a link already")
+    expect_marks(at_queue, "Read")
+    press(at_queue, "1")
+    shown = card(at_queue).locator("[data-excerpt]:visible")
+    expect(shown).to_contain_text("This ends our talk")
+    expect_marks(at_queue, "batch source")
+    press(at_queue, ("ArrowRight",))
+    expect_marks(at_queue, "batch source (BS)")
+    press(at_queue, ("ArrowLeft", "ArrowRight", "ArrowLeft"))
+    expect_marks(at_queue, "batch source")
+    expect(shown.locator(".is-anchor.is-linked")).to_have_count(0)
+    press(at_queue, "a")
+    expect_saved(at_queue)
+    stored_edge = CandidateEdge.objects.get(pk=edge.pk)
+    assert (stored_edge.anchor, stored_edge.span_start) == ("batch source", body.rindex("batch source"))
+    assert stored_edge.sentence == "This ends our talk of a batch source (BS) here."
