@@ -20,8 +20,8 @@ from django.utils.translation import gettext_lazy
 from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
-from linker.models.linked import linked_sql
-from linker.models.querysets import ACCEPTED, HELD, INDEXABLE, LINKABLE, LIVE, ORPHAN, TO_REVIEW, sql
+from linker.models.linked import TEXT_LINK, linked_sql
+from linker.models.querysets import ACCEPTED, FOUND_BY_TEXT, HELD, INDEXABLE, LINKABLE, LIVE, ORPHAN, TO_REVIEW, sql
 from linker.projects import overview
 from linker.reports.table import Table
 from linker.runs import lifecycle
@@ -49,8 +49,10 @@ ARRIVING = ", ".join(f"'{state}'" for state in ON_THE_SITE)
 class SiteFigures:
     """The site's pages and the links in their texts, before the links that were released and with them.
 
-    `nearer`: pages to which a released link is a shorter way from the home page; depths are None where no import told
-    them.
+    `ours_in_text` and `ours_beside`: released links that are out, by where they were asked for; None in reports that
+    did not ask, which have `beside_after`, those beside a text that were not on the site yet. `nearer`: pages to which
+    a released link is a shorter way from the home page; depths are None where no import told one, and known of
+    `depth_pages`, None in reports that did not ask.
     """
 
     pages: int = 0
@@ -60,6 +62,9 @@ class SiteFigures:
     text_links: int = 0
     text_links_after: int = 0
     beside_after: int = 0
+    ours_in_text: int | None = None
+    ours_beside: int | None = None
+    depth_pages: int | None = None
     deep: int | None = None
     deep_after: int | None = None
     depth: float | None = None
@@ -235,7 +240,7 @@ def write_report(run: Run, progress: Progress = lifecycle.no_progress) -> Client
         work=work,
         audits=audit_rates(project),
         risks=risks,
-        steps=tuple(_steps(site, work, risks)),
+        steps=tuple(_steps(site, work, risks, unseen=links.states.get(LiveState.SENT, 0))),
     )
 
 
@@ -249,73 +254,95 @@ def _facts(release: Release) -> ReleaseFacts:
 
 
 class _LinksOut(NamedTuple):
-    """The links that are out, beside what is kept of them by state: whether an import has looked for any since it
-    was released, how many the site has of them in a text, how many it does not have and could, in a text and beside
-    one; how many that were taken off it still has in a text; how many are sensitive."""
+    """The links that are out, beside what is kept of them by state: how many in a text, how many beside one, and how
+    many are sensitive; and whether an import has looked for any since it was released."""
 
     looked_for: int
-    there_in_text: int
     in_text: int
     beside: int
-    to_go_in_text: int
     sensitive: int
 
 
 def _links_out(project: Project) -> _LinksOut:
-    is_there = f"l.state IN ({ARRIVING})"
-    # A link that is to be changed is on the site already, and one whose pages are gone cannot come to be there.
-    is_to_come = f"NOT {is_there} AND NOT {linked_sql('e')} AND {sql(LINKABLE, 's')} AND {sql(LINKABLE, 't')}"
-    is_to_go = f"NOT l.is_out AND l.state <> 'removed' AND {linked_sql('e')}"
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""
-            SELECT count(l.looked_at) FILTER (WHERE l.is_out),
-                count(*) FILTER (WHERE l.is_out AND {is_there} AND e.placement = 'inline'),
-                count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement = 'inline'),
-                count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement <> 'inline'),
-                count(*) FILTER (WHERE {is_to_go} AND e.placement = 'inline'),
-                count(*) FILTER (WHERE l.is_out AND e.sensitive <> '')
+            """
+            SELECT count(l.looked_at), count(*) FILTER (WHERE e.placement = 'inline'),
+                count(*) FILTER (WHERE e.placement <> 'inline'), count(*) FILTER (WHERE e.sensitive <> '')
             FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
-                JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
-            WHERE l.project_id = %s
+            WHERE l.project_id = %s AND l.is_out
             """,
             [project.pk],
         )
         return _LinksOut(*cursor.fetchone())
 
 
-# Orphans, without the released links and with them, and how far pages are from the home page: of those to which a
-# released link leads from a text, with it. Links from texts that the site has are counted by Page.inlinks.
-_AFTER = f"""
-WITH ours AS (
-    SELECT e.target_id AS page, count(*) AS links
-    FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
-    WHERE l.project_id = %(project)s AND e.placement = 'inline'
-        AND l.state IN ({ARRIVING}, 'still')
-    GROUP BY 1
-), reached AS (
+# Links in texts and orphans, without the released links and with them. A link that was asked for beside a text may
+# stand in it: many sites have their lists there. So the links of the site that a released one accounts for, `ours`, are
+# found as linker.models.linked reads them, one for each, the one with its words first. `coming` are those that the site
+# does not have and could; a change of a link that it has is none of them. Orphans that the site has now are counted by
+# Page.inlinks; to find the others, few pages need be looked at.
+_IN_TEXTS = f"""
+WITH ours AS MATERIALIZED (
+    SELECT there.id, there.source_id, there.target_id, r.is_out
+    FROM review_publishedlink r JOIN linker_candidateedge e ON e.id = r.edge_id
+        JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
+        JOIN LATERAL (
+            SELECT l.id, l.source_id, l.target_id FROM linker_existinglink l
+            WHERE l.source_id IN (e.source_id, s.leads_to_id) AND l.target_id IN (e.target_id, t.leads_to_id)
+                AND {sql(TEXT_LINK, "l")}
+            ORDER BY l.anchor = r.seen_anchor DESC, l.id LIMIT 1
+        ) there ON true
+    WHERE r.project_id = %(project)s AND (r.state <> 'sent' OR r.first_live_at IS NOT NULL OR NOT r.is_out)
+), coming AS MATERIALIZED (
+    SELECT e.target_id FROM review_publishedlink r JOIN linker_candidateedge e ON e.id = r.edge_id
+        JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
+    WHERE r.project_id = %(project)s AND r.is_out AND r.state NOT IN ({ARRIVING}) AND e.placement = 'inline'
+        AND NOT {linked_sql("e")} AND {sql(LINKABLE, "s")} AND {sql(LINKABLE, "t")}
+), left_alone AS MATERIALIZED (
+    SELECT p.id, NOT EXISTS ({{without_ours}}) AS before, NOT EXISTS ({{without_removed}}) AS after
+    FROM linker_page p WHERE p.id IN (SELECT target_id FROM ours WHERE source_id <> target_id)
+        AND {sql(INDEXABLE & FOUND_BY_TEXT, "p")}
+), orphans AS (
+    SELECT p.id, true AS before, true AS after FROM linker_page p
+    WHERE p.project_id = %(project)s AND {sql(ORPHAN, "p")}
+    UNION ALL SELECT id, before, after FROM left_alone
+)
+SELECT (SELECT count(*) FROM ours), (SELECT count(*) FROM ours WHERE NOT is_out), (SELECT count(*) FROM coming),
+    count(*) FILTER (WHERE before), count(*) FILTER (WHERE after AND id NOT IN (SELECT target_id FROM coming))
+FROM orphans
+""".format(
+    **{
+        name: f"SELECT FROM linker_existinglink l WHERE l.target_id = p.id AND l.source_id <> p.id "
+        f"AND {sql(TEXT_LINK, 'l')} AND l.id NOT IN (SELECT id FROM ours{where})"
+        for name, where in (("without_ours", ""), ("without_removed", " WHERE NOT is_out"))
+    }
+)
+
+# How far pages are from the home page: of those to which a released link leads from a text, with it. A source that
+# tells no depths has one for the home page alone.
+_DEPTHS = f"""
+WITH reached AS (
     SELECT e.target_id AS page, min(s.crawl_depth) + 1 AS depth
     FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id JOIN linker_page s ON s.id = e.source_id
     WHERE l.project_id = %(project)s AND l.is_out AND e.placement = 'inline' AND {sql(LIVE, "s")}
     GROUP BY 1
 )
-SELECT count(*) FILTER (WHERE {sql(INDEXABLE, "p")} AND p.inlinks <= coalesce(o.links, 0)),
-    count(*) FILTER (WHERE {sql(ORPHAN, "p")} AND r.page IS NULL),
-    count(p.crawl_depth),
-    avg(p.crawl_depth)::float8, avg(least(p.crawl_depth, r.depth)) FILTER (WHERE p.crawl_depth IS NOT NULL)::float8,
-    count(*) FILTER (WHERE p.crawl_depth > {DEEP}),
-    count(*) FILTER (WHERE p.crawl_depth > {DEEP} AND least(p.crawl_depth, r.depth) > {DEEP}),
-    count(*) FILTER (WHERE r.depth < p.crawl_depth)
-FROM linker_page p LEFT JOIN reached r ON r.page = p.id LEFT JOIN ours o ON o.page = p.id
-WHERE p.project_id = %(project)s AND {sql(LIVE, "p")}
+SELECT count(*) FILTER (WHERE p.crawl_depth > 0), count(*), avg(p.crawl_depth)::float8,
+    avg(least(p.crawl_depth, r.depth))::float8, count(*) FILTER (WHERE p.crawl_depth > {DEEP}),
+    count(*) FILTER (WHERE least(p.crawl_depth, r.depth) > {DEEP}), count(*) FILTER (WHERE r.depth < p.crawl_depth)
+FROM linker_page p LEFT JOIN reached r ON r.page = p.id
+WHERE p.project_id = %(project)s AND {sql(LIVE, "p")} AND p.crawl_depth IS NOT NULL
 """
 
 
 def _site(project: Project, out: _LinksOut) -> SiteFigures:
     figures = overview.site_figures(project, keep_figures(project))
     with connection.cursor() as cursor:
-        cursor.execute(_AFTER, {"project": project.pk})
-        orphans_before, orphans, known, depth, depth_after, deep, deep_after, nearer = cursor.fetchone()
+        cursor.execute(_IN_TEXTS, {"project": project.pk})
+        ours, to_go, coming, orphans_before, orphans_after = cursor.fetchone()
+        cursor.execute(_DEPTHS, {"project": project.pk})
+        told, known, depth, depth_after, deep, deep_after, nearer = cursor.fetchone()
     depths: dict[str, Any] = (
         {
             "depth": round(depth, 4),
@@ -324,17 +351,19 @@ def _site(project: Project, out: _LinksOut) -> SiteFigures:
             "deep_after": deep_after,
             "nearer": nearer,
         }
-        if known
+        if told
         else {}
     )
     return SiteFigures(
         pages=figures.pages,
         indexable=figures.indexable,
         orphans=orphans_before,
-        orphans_after=orphans,
-        text_links=figures.body_links - out.there_in_text - out.to_go_in_text,
-        text_links_after=figures.body_links + out.in_text - out.to_go_in_text,
-        beside_after=out.beside,
+        orphans_after=orphans_after,
+        text_links=figures.body_links - ours,
+        text_links_after=figures.body_links - to_go + coming,
+        ours_in_text=out.in_text,
+        ours_beside=out.beside,
+        depth_pages=known if told else 0,
         **depths,
     )
 
@@ -389,7 +418,8 @@ def _risks(project: Project, release: Release | None, out: _LinksOut, links: Rel
     )
 
 
-def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]:
+def _steps(site: SiteFigures, work: WorkFigures, risks: Risks, *, unseen: int) -> list[NextStep]:
+    """`unseen`: released links that no import has looked for since."""
     wanted = {
         NextStep.RELEASE: work.to_release > 0,
         NextStep.CHANGE: work.changing > 0,
@@ -398,7 +428,7 @@ def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]
         NextStep.HELD: bool(risks.held),
         NextStep.REVIEW: work.to_review > 0,
         NextStep.ORPHANS: site.orphans_after > 0,
-        NextStep.CHECK: work.out > (work.live or 0),
+        NextStep.CHECK: unseen > 0,
     }
     return [step for step, is_due in wanted.items() if is_due]
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from linker.models import Gate, Page, Run, RunKind
+from ingest.kinds.links.merge import count_page_links
+from linker.models import Block, ExistingLink, Gate, Page, Run, RunKind
+from linker.projects import overview
 from linker.projects.policies.gates import add_gate
 from linker.runs.reports import report_of
+from linker.storage.site_figures import keep_figures
 from review.client_report import ClientReport, NextStep, Rate, WorkFigures, write_report
+from review.live.funnel import funnel
 from review.live.verify import verify
 from review.models import Held, PublishedLink
 from review.releases import outgoing
@@ -61,8 +66,9 @@ def test_it_counts_the_site_before_and_with_the_released_links(site):
     report = report_of(written(site))
     assert isinstance(report, ClientReport)
     figures = report.site
-    assert (figures.pages, figures.text_links, figures.text_links_after, figures.beside_after) == (5, 1, 2, 1)
-    assert (figures.orphans, figures.orphans_after) == (4, 3)  # the home page is one of them
+    assert (figures.pages, figures.text_links, figures.text_links_after) == (5, 1, 2)
+    assert (figures.ours_in_text, figures.ours_beside) == (1, 1)
+    assert (figures.orphans, figures.orphans_after) == (4, 3)
     assert (figures.depth, figures.depth_after) == (2.0, 1.0)
     assert (figures.deep, figures.deep_after, figures.nearer) == (1, 0, 1)
     assert (report.work.out, report.work.live, report.work.accepted, report.work.rejected) == (2, None, 1, 1)
@@ -104,6 +110,94 @@ def test_released_links_that_are_live_are_not_counted_before(site):
     assert (figures.orphans, figures.orphans_after) == (4, 3)
 
 
+def text_pairs(project: Project) -> Counter[tuple[int, int]]:
+    """The links that stand in texts, by the pages they join: read row by row, an oracle for what is counted."""
+    links = ExistingLink.objects.filter(project=project, block=Block.CONTENT, missing_since=None)
+    return Counter(links.values_list("source", "target"))
+
+
+def without_links(project: Project, pairs: Counter[tuple[int, int]]) -> int:
+    """Articles that none of these links reaches from another page."""
+    reached = {target for (source, target), links in pairs.items() if links > 0 and source != target}
+    pages = Page.objects.filter(project=project, indexable=True, status="live", missing_since=None)
+    return sum(page.role_in_force == "article" and page.pk not in reached for page in pages)
+
+
+def test_figures_of_the_site_are_those_of_its_rows(project, manager):
+    """Released in a text and in a list, which the site has in its texts too: one of each that the site has, one in a
+    list that was never put in, one that stands beside a link of the editors' own; one that was taken off and is still
+    there; and one that was taken off and has gone."""
+    home = make_page(project, "/", indexable=True, role="home", crawl_depth=0)
+    hub = make_page(project, "/all", indexable=True, role="hub")
+    donor, *pages = [make_page(project, f"/{n}", indexable=True, role="article") for n in range(9)]
+    make_link(home, pages[0])
+    places = ("inline", "related", "related", "inline", "inline", "inline")
+    edges = [
+        make_edge(project, donor, page, placement=place, status="accepted", reviewed=True, anchor=f"words {page.pk}")
+        for page, place in zip(pages[1:], places, strict=False)
+    ]
+    create_release(project, project.edges.all(), user=manager)
+    make_link(donor, pages[4], "our own words")
+    for at in (0, 1, 3, 4):
+        make_link(donor, edges[at].target, edges[at].anchor)
+    PublishedLink.objects.filter(edge__in=[edges[4].pk, edges[5].pk]).update(is_out=False)
+    project.edges.filter(pk__in=[edges[4].pk, edges[5].pk]).update(status="withdrawn")
+    verify(project)
+    count_page_links(project)
+    states = dict(PublishedLink.objects.values_list("edge", "state"))
+    assert [states[edge.pk] for edge in edges] == ["live", "live", "missing", "live", "still", "removed"]
+    assert hub.pk
+
+    report = report_of(written(project))
+    figures, now = report.site, text_pairs(project)
+    ours = Counter((edges[at].source_id, edges[at].target_id) for at in (0, 1, 3, 4))
+    to_go = Counter([(edges[4].source_id, edges[4].target_id)])
+    before, after = Counter(now), Counter(now)
+    before.subtract(ours)
+    after.subtract(to_go)
+    assert (figures.text_links, figures.text_links_after) == (sum(before.values()), sum(after.values())) == (2, 5)
+    assert figures.orphans == without_links(project, before) == 7
+    assert figures.orphans_after == without_links(project, after) == 5
+
+    on_site = funnel(project)
+    steps = {step.name: step.links for step in on_site.steps}
+    assert figures.ours_in_text + figures.ours_beside == report.work.out == overview.site_figures(project).out == 4
+    assert (report.work.released, report.work.live) == (steps["Released"], steps["Live"]) == (6, 3)
+    make_link(home, edges[5].target)
+    ExistingLink.objects.filter(source=donor, target=edges[4].target).delete()
+    verify(project)
+    count_page_links(project)
+    assert (
+        report_of(written(project)).site.orphans_after == overview.site_figures(project, keep_figures(project)).orphans
+    )
+
+
+def test_links_that_were_looked_for_need_no_import(site):
+    [_missing, live] = PublishedLink.objects.order_by("edge__placement").reverse()
+    assert NextStep.CHECK in report_of(written(site)).steps
+    make_link(live.edge.source, live.edge.target, live.anchor)
+    verify(site)
+    report = report_of(written(site))
+    assert (report.work.out, report.work.live, report.risks.missing) == (2, 1, 1)
+    assert NextStep.CHECK not in report.steps
+    assert NextStep.REPAIR in report.steps
+
+
+def test_clicks_are_left_out_where_no_import_tells_depths(site, client_for, viewer):
+    """A content system says which page is the home page, and no more."""
+    said = re.sub(
+        r"\s+", " ", client_for(viewer).get(reverse("client_report", args=[site.slug, written(site).pk])).text
+    )
+    assert "Clicks from the home page, on average" in said
+    assert "The clicks from the home page are known of 4 pages." in said
+    Page.objects.filter(project=site, crawl_depth__gt=0).update(crawl_depth=None)
+    figures = report_of(run := written(site)).site
+    assert (figures.depth, figures.deep, figures.nearer) == (None, None, None)
+    said = re.sub(r"\s+", " ", client_for(viewer).get(reverse("client_report", args=[site.slug, run.pk])).text)
+    assert "Clicks from the home page, on average" not in said
+    assert "How many clicks pages are from the home page is not known: no import told it." in said
+
+
 @pytest.mark.nightly
 def test_a_change_that_waits_is_not_called_an_approved_link(site, editor, client_for, viewer):
     create_release(site, site.edges.filter(status="accepted"), user=editor)
@@ -140,6 +234,7 @@ def test_reports_are_numbered_from_one_whatever_else_has_run(site, client_for, v
     for run, number in ((first, 1), (second, 2)):
         page = client.get(reverse("client_report", args=[site.slug, run.pk])).content.decode()
         assert f"report {number} ·" in page
+        assert f"Report {number}, counted by Anchorline" in page
         assert re.search(rf"<title>\s*Report {number}\b", page)
         assert ">Report 1</a>" in page
         assert ">Report 2</a>" in page
