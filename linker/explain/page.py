@@ -14,6 +14,7 @@ from linker.explain.findings import BOTH, Finding, Link, blocking_first
 from linker.explain.page_role import links_of, role_source
 from linker.explain.suppressed import said_full
 from linker.explain.wording import TWIN, day_text, filter_text, new_links_text
+from linker.matching.copies import waits_for_translation
 from linker.matching.eligibility import IneligibleReason
 from linker.models import CandidateEdge, PageStatus, PageTwin, Placement, Side, TwinKind
 from linker.pages.roles import links_by_role
@@ -45,6 +46,8 @@ def findings_of(context: WhyNotContext, page: Page, side: Side | None = None) ->
     yield from _limited_by_role(context, page, sides)
     if Side.DONOR in sides and page.pk not in context.with_text:
         yield _without_text(context)
+    if Side.DONOR in sides and page.pk in context.twins and waits_for_translation(page):
+        yield _untranslated(context, page)
     if Side.ACCEPTOR in sides:
         yield from _twin(context, page)
     for why in context.sensitive.get(page.pk, []):
@@ -237,6 +240,17 @@ def _twin(context: WhyNotContext, page: Page) -> Iterator[Finding]:
         _("If they are different pages, mark them so under Copies and variants, and match again."),
         _copies(context, page),
         Side.ACCEPTOR,
+    )
+
+
+def _untranslated(context: WhyNotContext, page: Page) -> Finding:
+    return Finding(
+        "untranslated",
+        _("It has the text of %(page)s in that page’s language, although it says another: such a page gives no links.")
+        % {"page": _its_lead(context.twins[page.pk])},
+        _("Translate it, and import it again."),
+        _copies(context, page),
+        Side.DONOR,
     )
 
 

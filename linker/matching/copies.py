@@ -15,7 +15,7 @@ from linker.engine.copies.describe import PageText, describe
 from linker.engine.copies.duplicate_pairs import KINDS, Kind
 from linker.engine.copies.page_groups import Groups, LeadCriteria, SeparatedPages, find_groups
 from linker.matching.report_types import CopiesReport
-from linker.models import ApartPage, Project
+from linker.models import ApartPage, Project, TwinKind
 from linker.models.querysets import LINKABLE, sql
 from linker.storage.copy import analyze, copy_out, copy_rows_in
 from linker.storage.cursors import stream
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.matching.eligibility import Eligible
-    from linker.models import Run
+    from linker.models import Page, Run
     from linker.runs.lifecycle import Progress
 
 TEXTS_AT_A_TIME = 500
@@ -35,11 +35,21 @@ CHARACTERS = 40_000  # of a text that are looked at
 _GONE = (0, "", "", "", "", "")  # a page that was deleted since
 
 
+# A copy `p`, of the twins `t`, that says it is in another language than its text, where another page of its group says
+# the language of the text: a page that waits for its translation. Its readers are to be led to pages of their language.
+_SAID = "split_part(replace(lower(trim({}.language)), '_', '-'), '-', 1)"
+UNTRANSLATED = f"""t.kind = '{TwinKind.COPY}' AND p.language <> '' AND {_SAID.format("p")} <> p.own_language
+AND EXISTS (
+    SELECT FROM linker_pagetwin o JOIN linker_page q ON q.id = o.page_id
+    WHERE o.group_id = t.group_id AND q.own_language = p.own_language AND {_SAID.format("q")} = p.own_language)"""
+
+
 class Twins(NamedTuple):
-    """For some pages, arrays [n]: `group` int64, numbered from 0, -1 for a page that stands alone; `receives` bool:
-    whether suggestions may lead to it."""
+    """For some pages, arrays [n]: `group` int64, numbered from 0, -1 for a page that stands alone; `gives` bool:
+    whether it may give links, `receives` bool: whether suggestions may lead to it."""
 
     group: NDArray[np.int64]
+    gives: NDArray[np.bool_]
     receives: NDArray[np.bool_]
 
 
@@ -146,15 +156,27 @@ def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
 def load_twins(project: Project, ids: NDArray[np.int64]) -> Twins:
     """The groups of some pages, given by id, ascending."""
     rows = copy_out(
-        "SELECT t.page_id, t.group_id, t.receives FROM linker_pagetwin t JOIN linker_pagegroup g ON g.id = t.group_id "
-        "WHERE g.project_id = %s",
+        f"SELECT t.page_id, t.group_id, NOT ({UNTRANSLATED}), t.receives FROM linker_pagetwin t "
+        "JOIN linker_pagegroup g ON g.id = t.group_id JOIN linker_page p ON p.id = t.page_id WHERE g.project_id = %s",
         [project.pk],
-        [("page", ">i8"), ("group", ">i8"), ("receives", "?")],
+        [("page", ">i8"), ("group", ">i8"), ("gives", "?"), ("receives", "?")],
     )
-    group, receives = np.full(len(ids), -1, dtype=np.int64), np.ones(len(ids), dtype=bool)
+    group = np.full(len(ids), -1, dtype=np.int64)
+    gives, receives = np.ones(len(ids), dtype=bool), np.ones(len(ids), dtype=bool)
     page = rows["page"].astype(np.int64)
     known = np.isin(page, ids)
     places = np.searchsorted(ids, page[known])
     group[places] = np.unique(rows["group"].astype(np.int64), return_inverse=True)[1][known]
-    receives[places] = rows["receives"][known]
-    return Twins(group, receives)
+    gives[places], receives[places] = rows["gives"][known], rows["receives"][known]
+    return Twins(group, gives, receives)
+
+
+def waits_for_translation(page: Page) -> bool:
+    """Whether the page gives no links since its text is still in another language than it says."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {UNTRANSLATED} FROM linker_pagetwin t JOIN linker_page p ON p.id = t.page_id WHERE t.page_id = %s",
+            [page.pk],
+        )
+        row = cursor.fetchone()
+    return row is not None and bool(row[0])

@@ -47,7 +47,8 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
     if message := no_eligible_pages_message(eligible):
         raise UserError(message)
     copies = find_copies(run, eligible, progress)
-    donors, targets = eligible.chosen_donor, eligible.chosen_target & load_twins(project, eligible.ids).receives
+    twins = load_twins(project, eligible.ids)
+    donors, targets = eligible.chosen_donor & twins.gives, eligible.chosen_target & twins.receives
     nodes = category_nodes(project)
     place = nodes.of(eligible.categories)
     blocks = blocking.plan_blocks(

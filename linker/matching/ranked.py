@@ -326,7 +326,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=links,
-            source=eligible.is_donor,
+            source=eligible.is_donor & twins.gives,
             target=eligible.chosen_target & twins.receives,
             forbidden=Pairs(
                 *(
@@ -339,7 +339,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             accepted=_decided(project, ids, sql(APPROVED)),
             rejected=rejected,
             impressions=impressions if impressions.any() else None,
-            selected=eligible.chosen_donor,
+            selected=eligible.chosen_donor & twins.gives,
             levels_up=levels_up,
             language_ids=None if project.link_languages else language_ids(project, ids, trusted=trusts_crawl(project)),
             group=twins.group if (twins.group >= 0).any() else None,

@@ -263,3 +263,25 @@ def test_a_manager_says_so_on_the_page(project, shop, manager, client_for):
     assert "The group has been dissolved" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
     assert "a match run has replaced it" in answer.content.decode()
+
+
+@pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA])
+def test_a_page_that_waits_for_its_translation_gives_no_links(project, ranking):
+    """It says that it is in German, and its text is that of the English page: its readers were led to English pages."""
+    model, english = make_model(4), "".join(f"We walk to the {word} and set up the camp. " for word in words(1).split())
+    sure = {"detected_language": "en", "language_sureness": 1.0}
+    one = make_page(project, "/en/setup", title="Setup", body=english, language="en", **sure)
+    two = make_page(project, "/de/setup", title="Setup", body=english, language="de-DE", **sure)
+    other = make_page(project, "/en/stoves", title="Stoves", body=words(2), language="en", **sure)
+    for page in (one, two, other):
+        embed(page, [1, 0.1, 0, 0], model)
+    match(project, ranking)
+    assert PageTwin.objects.get(page=two).kind == "copy"
+    assert {source for source, _ in sources(project)} == {"/en/setup", "/en/stoves"}
+    assert [one.code for one in why_not_pair(project, two, other).findings if one.blocking] == ["untranslated"]
+    assert "untranslated" not in [found.code for found in why_not_pair(project, one, other).findings]
+
+
+def sources(project) -> set[tuple[str, str]]:
+    pairs = CandidateEdge.objects.filter(project=project, stale=False).values_list("source__url", "target__url")
+    return {(source.partition(".example")[2], target) for source, target in pairs}
