@@ -92,7 +92,9 @@ class FilePreview(MappedRows):
             return self.missing
         if better := self.better_kind:
             said = gettext("%(what)s It is a file of %(other)s, not of %(kind)s: import it as %(other)s.")
-            return said % {"what": self.known.what, "other": better.noun, "kind": self.kind.noun}
+            said %= {"what": self.known.what, "other": better.noun, "kind": self.kind.noun}
+            missing = better.what_is_missing(self.header, better.guess(self.header, self.samples))
+            return f"{said} {missing}" if missing else said
         return self.known.text
 
     @property

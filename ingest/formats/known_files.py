@@ -827,7 +827,10 @@ FILES: tuple[Known, ...] = (
         "Import it as links, after the pages, and check which column is which, because their names are not known.",
         LINKS,
         columns=lambda columns: (
-            not columns.keys & (SOURCE | TARGET | ADDRESS | TITLE) and looks_like_links(columns.header, columns.rows)
+            # A column named like the target of a link may hold something else: HTML has an attribute of that name.
+            not columns.keys & (ADDRESS | TITLE)
+            and not (columns.cells(SOURCE) and columns.cells(TARGET))
+            and looks_like_links(columns.header, columns.rows)
         ),
     ),
 )

@@ -12,28 +12,45 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ingest.formats.screaming_frog import LINK_TYPES, is_asset, is_content_type
+from ingest.files.column_names import header_key
+from ingest.formats.screaming_frog import LINK_COLUMNS, LINK_TYPES, is_asset, is_content_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _ADDRESS = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PATH = re.compile(r"/{1,2}(?:html|body|\*)\b|//body")
+_LINK_NAMES = frozenset(map(header_key, (*LINK_COLUMNS["anchor"], *LINK_COLUMNS["follow"], *LINK_COLUMNS["link_path"])))
 _BOOLEAN = frozenset({"true", "false"})
 _NUMBER = re.compile(r"[\d.,\s]+")
 MOST = 0.8  # of a column's filled cells
 LEAST_ROWS = 2
+REPEATED, REPEATED_OF = 0.8, 5  # so few different addresses among so many cells at least are the same ones again
 
 Samples = list[list[str]]
 
 
 def looks_like_links(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table is a list of links, as a crawler writes one: two columns of addresses, one of “true” and “false”
-    or of paths within a page, and no types of content, which a list of pages has."""
+    """Whether a table is a list of links: two columns of addresses, no types of content, which a list of pages has, and
+    either a column of “true” and “false” or of paths within a page, as a crawler writes them, or the same addresses
+    again and again: a list of pages has each page once, whatever it says of canonicals and of parents."""
     columns = _columns(header, rows)
-    if len(_addresses(columns)) != 2 or any(_mostly(cells, is_content_type) for cells in columns):
+    addresses = _addresses(columns)
+    if len(addresses) != 2 or any(_mostly(cells, is_content_type) for cells in columns):
         return False
-    return any(_are_booleans(cells) or _mostly(cells, _PATH.match) for cells in columns)
+    if any(_are_booleans(cells) or _mostly(cells, _PATH.match) for cells in columns):
+        return True
+    first, second = (columns[at] for at in addresses)
+    if _host_of(first) != _host_of(second) or not _repeats(first):
+        return False
+    return _repeats(second) or not _LINK_NAMES.isdisjoint(map(header_key, header))
+
+
+def is_attribute(header: Sequence[str], rows: Sequence[Sequence[str]], column: str) -> bool:
+    """Whether a column is HTML's attribute “target”, which some crawlers write of each link: it is empty, or names a
+    window, such as “_blank”."""
+    at = header.index(column)
+    return all(row[at].strip()[:1] in ("", "_") for row in rows if at < len(row))
 
 
 def links_by_values(header: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[str]]:
@@ -81,13 +98,21 @@ def _is_text(cells: Sequence[str]) -> bool:
 
 
 def _donor_and_target(columns: Samples, addresses: Sequence[int]) -> dict[str, int]:
-    hosts = Counter(_host(cell) for at in addresses for cell in columns[at])
-    own = hosts.most_common(1)[0][0]
+    own = _host_of([cell for at in addresses for cell in columns[at]])
     leads_out = [any(_host(cell) != own or is_asset(cell) for cell in columns[at]) for at in addresses]
     if leads_out[0] == leads_out[1]:
         return {}
     target = leads_out.index(True)
     return {"source": addresses[1 - target], "target": addresses[target]}
+
+
+def _repeats(cells: Sequence[str]) -> bool:
+    return len(cells) >= REPEATED_OF and len(set(cells)) <= REPEATED * len(cells)
+
+
+def _host_of(cells: Sequence[str]) -> str:
+    """The host of most of the addresses."""
+    return Counter(map(_host, cells)).most_common(1)[0][0]
 
 
 def _host(address: str) -> str:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from ingest.formats import screaming_frog
-from ingest.formats.link_values import links_by_values
+from ingest.formats.link_values import is_attribute, links_by_values
 from ingest.kinds.base import ALLOW_SHRINK, ImportKind, Note
 from ingest.kinds.links.fields import FIELDS
 from ingest.kinds.links.load import load_links
@@ -50,6 +50,8 @@ class LinksImport(ImportKind):
 
     def guess(self, header: Sequence[str], samples: Sequence[Sequence[str]]) -> Columns:
         mapping = super().guess(header, samples)
+        if samples and any(is_attribute(header, samples, column) for column in mapping.get("target", ())):
+            del mapping["target"]
         return mapping if {"source", "target"} & set(mapping) else links_by_values(header, samples) | mapping
 
     def notes(self, rows: MappedRows) -> list[Note]:
