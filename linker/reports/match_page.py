@@ -41,7 +41,7 @@ ON_PAGE = frozenset(
 PLACED = {
     LinkPlace.INLINE: Placement.INLINE.label,
     LinkPlace.RELATED: gettext_lazy("On a line of their own or in the list at the end"),
-    LinkPlace.GAP: gettext_lazy("No words of the text fit well, wherever the project has them go"),
+    LinkPlace.GAP: gettext_lazy("Without sure words in the text, wherever the project has them go"),
 }
 MODES = {
     Mode.BEST: gettext_noop("Greedy"),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from linker import lines, wording
 from linker.engine.candidates.registry import label_of
-from linker.engine.ranking.reasons import phrase_in
+from linker.engine.ranking.reasons import phrase_in, without_words
 from linker.engine.text.clean import clean, visible
 from linker.engine.text.sentences import beginning_and_end, find_phrase, reads_as
 from linker.matching.cohorts import readers
@@ -221,8 +221,10 @@ class Card:
 
     @property
     def why(self) -> str:
-        """Why it is proposed, in one sentence."""
-        return in_words(self.edge.why)
+        """Why it is proposed, in one sentence; empty where that is nothing but words of the text that it does not take
+        and that its hints name."""
+        takes_none = self.is_open and self.place == "gap"
+        return in_words(without_words(self.edge.why) if takes_none else self.edge.why)
 
     @property
     def lacks(self) -> str:

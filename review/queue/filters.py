@@ -33,12 +33,12 @@ MAX_TEXT = 200
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "look", "reason"})
-GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
+GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it that are sure enough
 # The placements to filter by. The first four share out all suggestions; the others hold several of them.
 PLACEMENTS = {
     **{place.value: place.label for place in Stands},
-    Placement.RELATED.value: _("Beside the text: a line of its own or the list at the end"),
-    GAP: _("No words of the text fit, wherever they go"),
+    Placement.RELATED.value: _("Beside the text: all but those in the text"),
+    GAP: _("Without sure words in the text, wherever they go"),
 }
 
 

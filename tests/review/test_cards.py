@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
+from django.http import QueryDict
 from django.utils import timezone
 
 from linker.engine.text.sentences import beginning_and_end
@@ -13,6 +15,7 @@ from review.anchor_warnings import CODES
 from review.decisions import decide_edges
 from review.models import Verb, Where
 from review.queue import card_words
+from review.queue.filters import QueueFilter
 from review.queue.selectors import card_of
 from review.rulings import Ruling
 from tests.factories import make_category, make_edge, make_link, make_page
@@ -210,6 +213,21 @@ def test_a_card_does_not_say_both_that_the_text_has_words_and_that_it_has_none(p
     card = card_of(learned(project, anchor="blisters", content_gap=True, placement="related", why=why))
     assert dict(card.places)[card.where] == said
     assert [words.startswith(hint) for where, words in card.hints if where == card.where] == [True]
+    assert "The text" not in card.why
+
+
+def test_the_tab_for_links_beside_the_text_says_what_their_filter_and_their_cards_say(project, as_editor):
+    """With words that are not sure enough, without any, and of a page that has no text to speak of."""
+    beside = {"placement": "related"}
+    for why in ("The text says “wool socks”, the words of 3 other links to this page.", "The two pages are alike."):
+        learned(project, anchor="blisters", content_gap=True, why=why, **beside)
+    learned(project, anchor="tents", **beside)
+    learned(project, anchor="Winter boots")
+    page = as_editor.get(PAGE).text
+    [address] = re.findall(r'<a href="([^"]+)"[^>]*>\s*Beside the text</a>', page)
+    assert "No words fit" not in page
+    assert QueueFilter.from_query(QueryDict(address[1:])).queryset(project).count() == 3
+    assert text(as_editor.get(PAGE + address)).count("Beside the text: all but those in the text") >= 1
 
 
 def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:

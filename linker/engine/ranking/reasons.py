@@ -25,6 +25,9 @@ WORDS_OF_A_LINK = Saying(
 WORDS_OF_LINKS = Saying(
     gettext_noop("the text says “%(phrase)s”, the words of %(links)s other links to this page"), {"links": NUMBER}
 )
+# The same of a link that does not take these words.
+OF_A_LINK = Saying(gettext_noop("%(links)s other link to this page has the words “%(phrase)s”"), {"links": NUMBER})
+OF_LINKS = Saying(gettext_noop("%(links)s other links to this page have the words “%(phrase)s”"), {"links": NUMBER})
 NAMES = Saying(gettext_noop("the text names this page: “%(phrase)s”"))
 MENTIONS = Saying(gettext_noop("the text mentions “%(phrase)s”"))
 NEIGHBOURS = Saying(gettext_noop("%(share)s of the most similar pages link to it"), {"share": NUMBER})
@@ -42,7 +45,7 @@ NEAREST = Saying(gettext_noop("it is among the nearest pages"))
 _PHRASE = re.compile("[Tt]he text (?:says|names this page:|mentions) “(.+?)”")
 _REASON = part_of(
     WORDS_OF_A_LINK, WORDS_OF_LINKS, NAMES, MENTIONS, NEIGHBOURS, SAME_LINKS, COCITED, LINKS_BACK, ABOVE, BELOW,
-    OF_CATEGORY, ALIKE, TITLE_IN_TEXT, NEAREST_OF_CATEGORY, NEAREST,
+    OF_CATEGORY, ALIKE, TITLE_IN_TEXT, NEAREST_OF_CATEGORY, NEAREST, OF_A_LINK, OF_LINKS,
 )  # fmt: skip
 # By how many reasons there are. Stored with a capital letter.
 JOINED = {
@@ -69,6 +72,30 @@ def phrase_in(sentence: str) -> str:
     """The words of the text that such a sentence names; empty where it names none."""
     found = _PHRASE.search(sentence)
     return found[1] if found else ""
+
+
+def without_words(sentence: str) -> str:
+    """Such a sentence for a link that does not take the words which it names: it says of other links that they have
+    them, and no longer that the text does; empty where nothing is left, and another sentence as it is."""
+    begins_small = sentence[:1].lower() + sentence[1:]
+    if not phrase_in(sentence):
+        return sentence
+    read = (joined.values(begins_small) for _, joined in sorted(JOINED.items(), reverse=True))
+    parts = next((found.values() for found in read if found is not None), None)
+    if parts is None:
+        return sentence
+    left = [said for part in parts if (said := _without_words(part))]
+    if not left:
+        return ""
+    said = JOINED[len(left)].said(**dict(zip(("first", "second", "third"), left, strict=False)))
+    return said[0].upper() + said[1:]
+
+
+def _without_words(reason: str) -> str:
+    for named, instead in ((WORDS_OF_A_LINK, OF_A_LINK), (WORDS_OF_LINKS, OF_LINKS), (NAMES, None), (MENTIONS, None)):
+        if (values := named.values(reason)) is not None:
+            return instead.said(**values) if instead else ""
+    return reason
 
 
 def why(

@@ -92,7 +92,7 @@ def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_f
     assert "with fewer links than the run itself used" in page
     assert page.index("Mentions in the text") < page.index("Meaning") < page.index("Links around the pair")
     assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of greedy allocation." in page
-    assert "No words of the text fit well" in page
+    assert "Without sure words in the text" in page
 
 
 def test_a_ranker_that_never_found_half_says_so(project, viewer, client_for):
