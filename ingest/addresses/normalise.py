@@ -23,10 +23,22 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NUMERIC_LABEL = re.compile(r"0x[0-9a-f]*|[0-9]+")
+# What is no page by its name.
+_FILES = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|css|m?js|json|map|woff2?|ttf|eot|otf|pdf|docx?|xlsx?|pptx?|odt|ods"
+    r"|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|dmg|iso|apk|msi|mp[34]|m4[av]|avi|mov|mkv|webm|ogg|wav|flac|csv|ics)",
+    re.IGNORECASE,
+)
 SEPARATOR = "\x1f"
 MAX_ADDRESS = 8_000  # characters; what servers and browsers take at least, by RFC 9110, and few take more
 MAX_NAME = 200
 MAX_DEPTH = 20  # levels of categories; what lies deeper comes into the twentieth
+
+
+def is_file(path: str) -> bool:
+    """Whether an address without its query, or its path, is that of a picture, a document or the like by its name."""
+    name = path.rpartition("/")[2]
+    return "." in name and _FILES.fullmatch(name, name.rfind(".")) is not None
 
 
 class NotAnAddress(ValueError):

@@ -1,4 +1,5 @@
-"""Links that lead nowhere, to another address than they name, or where robots.txt bars the way: the report of a fetch.
+"""Links that lead nowhere, to another address than they name, where robots.txt bars the way, or to what a source that
+lists all pages does not list: the report of a fetch.
 
 Which links these are, and where redirects end, is worked out once, as a fetch ends, and kept in its store: a link names
 its target as it is written, and the pages are known by their keys.
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ingest.addresses.normalise import AnotherSite, NotAnAddress
-from ingest.sources.store import BARRED, FetchStore
+from ingest.addresses.normalise import AnotherSite, NotAnAddress, is_file
+from ingest.sources.store import BARRED, FORMER, PROTECTED, UNLISTED, FetchStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,30 +26,36 @@ NOT_MODIFIED = 304  # answers a question of ours, not a reader's
 CACHED = 200_000
 FIRST = (0, 0, -1)  # before every place in the list
 FAULTY = (
-    "SELECT id, key FROM page WHERE (state = 'failed' OR status_code >= 300 OR fault <> '') "
-    f"AND coalesce(status_code, 0) <> {NOT_MODIFIED}"
+    "SELECT id, key FROM page WHERE (state = 'failed' OR status_code >= 300 OR fault <> '' "
+    f"OR state = '{UNLISTED}') AND fault <> '{PROTECTED}' AND coalesce(status_code, 0) <> {NOT_MODIFIED}"
 )
+# Where posts stood that WordPress does not list any more. A list of posts that it does not name answers still.
+GONE = f"SELECT id, key FROM page WHERE state = '{FORMER}' AND etag NOT LIKE '%/%'"
 # Where a fetch broke off, silence may be the site's and not the address's.
 ANSWERED = f"AND fault IN ('', '{BARRED}')"
 # Where each page that redirects leads in the end, past `hops` redirects; a loop ends where it began.
 ENDS = "faulty_end (page INTEGER PRIMARY KEY, url TEXT NOT NULL, hops INTEGER NOT NULL, is_loop INTEGER NOT NULL)"
 END = "LEFT JOIN faulty_end e ON e.page = p.id"
 # A page that did not answer this time has the status of the time before, and its fault.
-REDIRECTS = "(p.state <> 'failed' AND p.fault = '' AND p.status_code < 400 AND NOT coalesce(e.is_loop, 0))"
+ANSWERS = "p.state <> 'failed' AND p.fault = '' AND coalesce(p.status_code, 999) < 400"
+REDIRECTS = f"({ANSWERS} AND NOT coalesce(e.is_loop, 0))"
 IS_BARRED = f"(p.fault = '{BARRED}')"
+IS_UNLISTED = f"(p.state = '{UNLISTED}')"
+IS_BROKEN = f"NOT {REDIRECTS} AND NOT {IS_BARRED} AND NOT {IS_UNLISTED}"
 ROWS = (
     "SELECT f.page, f.source, f.number, s.url, l.anchor, l.block, l.target, "
     "CASE WHEN p.state = 'failed' OR p.fault = '' THEN p.status_code END, "
-    "coalesce(e.url, p.redirect_url), p.fault, coalesce(e.hops, 1), coalesce(e.is_loop, 0) "
+    "coalesce(e.url, p.redirect_url), p.fault, coalesce(e.hops, 1), coalesce(e.is_loop, 0), p.state "
     f"FROM faulty_link f JOIN page p ON p.id = f.page {END} JOIN page s ON s.id = f.source "
     "JOIN link l ON l.source = f.source AND l.number = f.number "
     "WHERE (f.page, f.source, f.number) > (?, ?, ?) {only} ORDER BY f.page, f.source, f.number LIMIT ?"
 )
 ONLY = {
     "": "",
-    BROKEN: f"AND NOT {REDIRECTS} AND NOT {IS_BARRED}",
+    BROKEN: f"AND {IS_BROKEN}",
     REDIRECTED: f"AND {REDIRECTS}",
     BY_ROBOTS: f"AND {IS_BARRED}",
+    UNLISTED: f"AND {IS_UNLISTED}",
 }
 IN_TEXTS = "AND l.block = 'content'"
 
@@ -57,7 +64,7 @@ IN_TEXTS = "AND l.block = 'content'"
 class FaultyLink:
     """A link of the page at `source` to `target`. `status` is None where nothing answered, which `fault` then says;
     `redirect` is where it leads to in the end, past `hops` redirects; `is_loop`: they lead in a circle, and `redirect`
-    is the next address of it. `at` is its place in the list."""
+    is the next address of it. `state` is that of the address in the store. `at` is its place in the list."""
 
     at: tuple[int, int, int]
     source: str
@@ -69,6 +76,7 @@ class FaultyLink:
     fault: str
     hops: int
     is_loop: bool
+    state: str
 
     @property
     def is_redirected(self) -> bool:
@@ -83,12 +91,27 @@ class FaultyLink:
     def is_barred(self) -> bool:
         return self.fault == BARRED
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether a post stood there that the source does not list any more."""
+        return self.state == FORMER
 
-def find_faulty(store: FetchStore, site: Site) -> None:
+    @property
+    def is_unlisted(self) -> bool:
+        return self.state == UNLISTED
+
+
+def find_faulty(store: FetchStore, site: Site, *, lists_all: bool = False) -> None:
     """Writes down which links lead to pages that are broken, barred or redirect, instead of what was written before. Of
-    a fetch that saw a part of the site, addresses that did not answer do not count."""
+    a fetch that saw a part of the site, addresses that did not answer do not count. `lists_all`: the source has said
+    which pages there are; links to other addresses of the site are written down, too."""
+    forget_unlisted(store)
+    if lists_all:
+        _note_unlisted(store, site)
     which = FAULTY if store.noted("crawl_is_whole", True) else f"{FAULTY} {ANSWERED}"
     faulty = {key: page for page, key in store.connection.execute(which)}
+    if store.noted("former_are_gone", False):
+        faulty |= {key: page for page, key in store.connection.execute(GONE)}
     page_of = _page_of(site, faulty)
     ends = _ends(store, page_of)
     with store.transaction() as rows:
@@ -104,6 +127,38 @@ def find_faulty(store: FetchStore, site: Site) -> None:
             links = rows.execute("SELECT source, number, target FROM link")
             found = ((page, source, number) for source, number, target in links if (page := page_of(target)))
             rows.executemany("INSERT INTO faulty_link VALUES (?, ?, ?)", found)
+
+
+def forget_unlisted(store: FetchStore) -> None:
+    """Takes out what a try of this fetch has noted of links: such an address may be listed by now."""
+    with store.transaction() as rows:
+        rows.execute("DELETE FROM page WHERE state = ?", [UNLISTED])
+
+
+def _note_unlisted(store: FetchStore, site: Site) -> None:
+    """Notes the addresses of the site that links lead to and that are no pages of the store. Files are left out."""
+    found: dict[str, str] = {}
+    for (target,) in store.connection.execute("SELECT DISTINCT target FROM link"):
+        try:
+            key = site.canonical_url(target)
+        except (NotAnAddress, AnotherSite):
+            continue
+        if not is_file(key.partition("?")[0]):
+            found.setdefault(key, target.partition("#")[0])
+    with store.transaction() as rows:
+        rows.executemany(
+            f"INSERT OR IGNORE INTO page (key, url, state, origin) VALUES (?, ?, '{UNLISTED}', '{UNLISTED}')",
+            found.items(),
+        )
+        store.note("lists_all", True)
+
+
+def broken_addresses(store: FetchStore) -> int:
+    """How many addresses the broken links lead to."""
+    [found] = store.connection.execute(
+        f"SELECT count(DISTINCT f.page) FROM faulty_link f JOIN page p ON p.id = f.page {END} WHERE {IS_BROKEN}"
+    ).fetchone()
+    return int(found)
 
 
 def _ends(store: FetchStore, page_of: Callable[[str], int | None]) -> Iterator[tuple[int, str, int, bool]]:
@@ -144,15 +199,17 @@ def _page_of(site: Site, faulty: dict[str, int]) -> Callable[[str], int | None]:
 
 
 def counts(path: Path) -> dict[str, int] | None:
-    """How many links of a store are broken, redirected and barred; None where that was not worked out."""
+    """How many links of a store are broken, redirected and barred, and not listed where the source lists all pages;
+    None where that was not worked out."""
     with FetchStore(path, read_only=True) as store:
         if not _is_known(store):
             return None
-        redirected, barred, every = store.connection.execute(
-            f"SELECT coalesce(sum({REDIRECTS}), 0), coalesce(sum({IS_BARRED}), 0), count(*) FROM faulty_link f "
-            f"JOIN page p ON p.id = f.page {END}"
+        kinds = ", ".join(f"coalesce(sum({kind}), 0)" for kind in (IS_BROKEN, REDIRECTS, IS_BARRED, IS_UNLISTED))
+        found = store.connection.execute(
+            f"SELECT {kinds} FROM faulty_link f JOIN page p ON p.id = f.page {END}"
         ).fetchone()
-    return {BROKEN: every - redirected - barred, REDIRECTED: redirected, BY_ROBOTS: barred}
+        lists_all = store.noted("lists_all", False)
+    return dict(zip((BROKEN, REDIRECTED, BY_ROBOTS, *[UNLISTED] * lists_all), found, strict=False))
 
 
 def faulty_links(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from ingest.fetching.faults import find_faulty
+from ingest.fetching.faults import broken_addresses, find_faulty, forget_unlisted
 from ingest.fetching.report import FetchReport
 from ingest.kinds.project_pages import site_of
 from ingest.models import SiteSource
@@ -95,8 +95,11 @@ def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchRepo
             user_agent=f"Anchorline/{code_version()} (internal links; {settings.SITE_URL or source.address})",
             options=connector.Options.of(run.params["options"]),
         )
+        forget_unlisted(store)
         connector.fetch(fetching)
-        find_faulty(store, fetching.site)
+        find_faulty(store, fetching.site, lists_all=connector.lists_all)
+        if connector.lists_all:
+            fetching.counts["broken"] = broken_addresses(store)
         report = _report(fetching, time.monotonic() - started)
         store.note("is_whole", store.is_whole)
         says_nothing = not report.pages and not (store.noted("texts_only") and store.counts().get(DONE))

@@ -23,7 +23,7 @@ def learned_template(
         stored = _earlier(store, previous, left)
     if stored is not None:
         return SiteTemplate.from_json(stored)
-    tell(0, left, "Learning what repeats")
+    tell(0, 0, "Learning what repeats")
     template = SiteTemplate.learn(_sample(store))
     with store.transaction():
         store.note("template", template.to_json())

@@ -22,6 +22,10 @@ VERSION = 1
 WAITING, DONE, FAILED = "waiting", "done", "failed"  # states of an address
 CALENDAR = "calendar"  # among the directives of a page: it is one of a calendar without end
 BARRED = "robots.txt"  # the fault of an address that robots.txt bars
+PROTECTED = "password"  # the fault of a post that asks its readers for one: its address answers
+# More states, which no import reads: where a page stood that is not known to be anywhere now, and what links lead to
+# though a source that lists all pages does not.
+FORMER, UNLISTED = "former", "unlisted"
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

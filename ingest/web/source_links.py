@@ -81,7 +81,9 @@ def _lines(store: Path | None, only: str, *, in_texts: bool) -> Iterator[str]:
 
 
 def _fault(link: FaultyLink) -> str:
-    return "redirect loop" if link.is_loop else link.fault
+    if link.is_loop:
+        return "redirect loop"
+    return "no longer listed" if link.is_gone else "not listed" if link.is_unlisted else link.fault
 
 
 def _in_texts(request: HttpRequest) -> bool:

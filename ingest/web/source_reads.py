@@ -150,6 +150,11 @@ def fault_counts(source: SiteSource) -> tuple[int, list[tuple[str, str]]]:
         faults.BY_ROBOTS: ngettext(
             "%(n)s link barred by robots.txt", "%(n)s links barred by robots.txt", counts[faults.BY_ROBOTS]
         ),
+        faults.UNLISTED: ngettext(
+            "%(n)s link to an address that WordPress does not list",
+            "%(n)s links to addresses that WordPress does not list",
+            counts.get(faults.UNLISTED, 0),
+        ),
     }
     return newest.pk, [(kind, said[kind] % {"n": number(count)}) for kind, count in counts.items() if count]
 

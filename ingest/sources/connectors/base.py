@@ -52,11 +52,13 @@ class Fetching:
 class Connector(ABC):
     """`kind` is one of ingest.models.SourceKind. `Options` is a frozen dataclass whose fields have defaults; its
     `of(values)` raises UserError for values that mean nothing. `unused_options` are fields that change nothing for
-    sources of this kind; no form offers them."""
+    sources of this kind; no form offers them. `lists_all`: the source says which pages there are, and no other address
+    is asked."""
 
     kind: ClassVar[str]
     may_have_secret: ClassVar[bool] = False
     unused_options: ClassVar[frozenset[str]] = frozenset()
+    lists_all: ClassVar[bool] = False
     Options: ClassVar[Any]
 
     @abstractmethod

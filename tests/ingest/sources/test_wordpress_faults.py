@@ -15,7 +15,7 @@ from ingest.sources.fetched import store_path
 from ingest.sources.outgoing import OutgoingRefused, Rules
 from ingest.sources.store import FetchStore
 from linker.errors import UserError
-from linker.models import RunStatus
+from linker.models import Run, RunStatus
 from linker.runs import lifecycle
 from tests.factories import make_project
 from tests.ingest.sources.fake_wordpress import FakeWordPress
@@ -311,6 +311,24 @@ def test_a_post_with_a_password_is_counted_as_that(fake):
     )
     report = fetch(make_source(fake)).report
     assert (report["protected"], report["barred"]) == (3, 0)
+
+
+def test_progress_counts_posts_as_the_check_does(fake):
+    """Those behind a password too, and those that have not changed since the last fetch."""
+    fake.terms = [{"id": 7, "name": "Tents", "link": f"{fake.address}/tents/", "parent": 0, "count": 3}]
+    original = fake.post
+    fake.post = lambda number: (
+        original(number) | ({"content": {"rendered": "", "protected": True}} if number < 4 else {})
+    )
+    source = make_source(fake)
+    assert "Posts: 250" in asked_once(source)
+    for _ in range(2):
+        seen = set()
+        run_fetch(start_fetch(source, to_queue=False), lambda *said, seen=seen: seen.add(said))
+        Run.objects.filter(project=source.project).update(status=RunStatus.SUCCEEDED)
+        read = {(done, total) for done, total, saying in seen if saying == "Reading posts and pages"}
+        assert (250, 250) in read
+        assert max(total for _done, total in read) == 250
 
 
 @pytest.mark.nightly

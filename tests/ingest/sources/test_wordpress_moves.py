@@ -6,7 +6,9 @@ import ipaddress
 import threading
 
 import pytest
+from django.urls import reverse
 
+from ingest.fetching import faults
 from ingest.fetching.manage import create_source
 from ingest.fetching.run import go_on_with, run_fetch, start_fetch
 from ingest.services import run_import
@@ -15,7 +17,7 @@ from ingest.sources.store import FetchStore
 from linker.models import Page, PageAddress, Run, RunKind, RunStatus
 from linker.models.querysets import PRESENT
 from linker.runs import lifecycle
-from tests.factories import make_project
+from tests.factories import make_member, make_project
 from tests.ingest.sources.fake_wordpress import FakeWordPress
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -228,6 +230,52 @@ def test_a_post_whose_list_is_read_twice_has_the_address_of_the_second_time(site
     assert bring_in(source).report["is_whole"]
     assert "three" in pages(site)
     assert "p3" not in pages(site)
+
+
+def test_links_to_posts_that_are_gone_are_broken_and_those_to_what_was_never_listed_told_apart(
+    site, source, client_for
+):
+    """Post 1 links to a post that goes, one with a password, one that moves, a draft, a picture and another site."""
+    linked = ["/p2/", "/p3/", "/p4/", "/draft/", "/draft/#end", "/a.jpg", "https://elsewhere.example/p2/", "/p5/"]
+    text = "".join(f'<p>Look at <a href="{href}">this {n}</a>.</p>' for n, href in enumerate(linked))
+    original = site.post
+
+    def post(number):
+        contents = {1: {"rendered": text, "protected": False}, 3: {"rendered": "", "protected": True}}
+        return original(number) | ({"content": contents[number]} if number in contents else {})
+
+    site.post = post
+    bring_in(source)
+    site.ids.remove(2)
+    site.slugs = {4: "four"}
+    run = bring_in(source)
+    store = store_path(run)
+    assert faults.counts(store) == {"broken": 1, "redirected": 1, "barred": 0, "unlisted": 2}
+    assert run.report["broken"] == 1
+    assert [link.target for link in faults.faulty_links(store, faults.BROKEN)] == [f"{site.address}/p2/"]
+    client = client_for(make_member(source.project, "viewer"))
+    page = client.get(reverse("faulty_links", args=["shop", source.pk])).content.decode()
+    assert "no longer listed" in page
+    assert "none" not in page[page.index("<tbody>") : page.index("</tbody>")]
+    assert (
+        "links to addresses that WordPress does not list"
+        in client.get(reverse("source", args=["shop", source.pk])).content.decode()
+    )
+    rows = client.get(reverse("faulty_links_csv", args=["shop", source.pk]), {"only": "unlisted"})
+    assert b"".join(rows.streaming_content).count(b",not listed") == 2
+    site.ids.append(2)
+    assert fetch(source).report["broken"] == 0
+
+
+def test_a_list_that_is_not_whole_breaks_no_link(site, source):
+    original = site.post
+    content = {"rendered": '<p>Look at <a href="/p2/">this</a>.</p>', "protected": False}
+    site.post = lambda number: original(number) | ({"content": content} if number == 1 else {})
+    bring_in(source)
+    site.ids.remove(2)
+    site.faults.append(incomplete)
+    run = fetch(source)
+    assert (run.report["is_whole"], run.report["broken"]) == (False, 0)
 
 
 @pytest.mark.nightly

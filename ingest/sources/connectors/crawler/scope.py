@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from ingest.addresses.normalise import AnotherSite, NotAnAddress, Site
+from ingest.addresses.normalise import AnotherSite, NotAnAddress, Site, is_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -33,12 +33,6 @@ _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#]*", re.IGNORECA
 _NUMBERS = re.compile(r"\d+")
 # Not where words follow, as in the address of a text about a day: /1980-01-16-meeting/.
 _YEAR_MONTH = re.compile(r"(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)(?!(?:-\d\d?)?-[^\W\d])")
-# What is no page by its name. Answers of other types are noted without being read; these are not even asked for.
-_FILES = re.compile(
-    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|css|m?js|json|map|woff2?|ttf|eot|otf|pdf|docx?|xlsx?|pptx?|odt|ods"
-    r"|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|dmg|iso|apk|msi|mp[34]|m4[av]|avi|mov|mkv|webm|ogg|wav|flac|csv|ics)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +123,7 @@ class Scope:
         if any(pattern.search(asked) for pattern in self.exclude):
             return None
         path, mark, query = asked.partition("?")
-        if _FILES.fullmatch(path[path.rfind(".") :] if "." in path.rpartition("/")[2] else ""):
+        if is_file(path):  # answers of other types are noted without being read; these are not even asked for
             return None
         if self._is_endless(asked, path):
             if len(self.trapped) < MEMO:

@@ -62,6 +62,7 @@ class WordPressOptions:
 class WordPress(Connector):
     kind = SourceKind.WORDPRESS
     may_have_secret = True
+    lists_all = True
     Options = WordPressOptions
 
     def check(self, source: SiteSource, rules: Rules, secret: str = "") -> str:
@@ -98,7 +99,7 @@ def _run(fetch: Fetch) -> None:
     is_listed = not complaints
     for post_type in types:
         read_texts(fetch, post_type, sections)
-    read_posts(fetch)
+    read_posts(fetch, types)
     add_home(fetch)
     settle_all(fetch.store, fetch.fetching.previous, fetch.at_once)
     note_moves(fetch, is_whole=is_listed)

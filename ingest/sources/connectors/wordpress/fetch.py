@@ -46,9 +46,10 @@ class Fetch:
             time.sleep(min(left, 0.5))
 
     def _show_progress(self) -> None:
-        counts = self.store.counts()
-        known = sum(counts.values())
-        self.fetching.progress(known - counts.get("waiting", 0), max(1, known), "Reading posts and pages")
+        known, waiting = self.store.connection.execute(
+            "SELECT count(*), coalesce(sum(state = 'waiting'), 0) FROM page WHERE origin <> 'archive'"
+        ).fetchone()
+        self.fetching.progress(known - waiting, max(1, known), "Reading posts and pages")
 
     def at_once(self, pages: int, saying: str, work: Work) -> None:
         """Does work on all pages in this process, see `settle_all`."""

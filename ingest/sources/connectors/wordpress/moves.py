@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.sources.connectors.wordpress.facts import which
-from ingest.sources.store import FetchStore
+from ingest.sources.store import FORMER, FetchStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ingest.sources.connectors.wordpress.fetch import Fetch
 
-MOVED, FORMER = "moved", "former"  # origins; the latter is a state too, which no import reads
+MOVED = "moved"  # an origin, as FORMER is
 NUMBERED = "SELECT key, url, etag FROM page WHERE etag <> ''"
 
 
@@ -59,6 +59,8 @@ def note_moves(fetch: Fetch, *, is_whole: bool) -> None:
         rows.executemany(
             f"INSERT INTO page (key, url, etag, state, origin) VALUES (?, ?, ?, '{FORMER}', '{FORMER}')", former
         )
+        # A post of a type that is left out now may be where it was.
+        fetch.store.note("former_are_gone", is_whole and not fetch.fetching.options.types_left_out)
     fetch.counts["redirects"] = len(moved)
 
 

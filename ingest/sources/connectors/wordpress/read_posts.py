@@ -14,18 +14,24 @@ from ingest.sources.reading import read_page
 from ingest.sources.store import unpacked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ingest.sources.connectors.wordpress.fetch import Fetch
+    from ingest.sources.connectors.wordpress.post_types import PostType
 
 CHUNK = 50  # posts read in one transaction
 SAYING = "Reading posts and pages"
 
 
-def read_posts(fetch: Fetch) -> None:
-    """Reads the posts that were not read yet."""
+def read_posts(fetch: Fetch, types: Sequence[PostType]) -> None:
+    """Reads the posts that were not read yet. Tells how many of all posts are done, as the site counts them: with those
+    that have not changed, and those behind a password."""
     store, progress = fetch.store, fetch.fetching.progress
+    counts = dict(store.connection.execute("SELECT origin, count(*) FROM page GROUP BY origin"))
+    every = sum(counts.get(post_type.name, 0) for post_type in types)
     left = store.connection.execute("SELECT count(*) FROM page WHERE html IS NOT NULL").fetchone()[0]
     template = learned_template(store, fetch.fetching.previous, left, progress)
-    done = 0
+    done = every - left
     while rows := store.connection.execute(
         "SELECT id, url, html FROM page WHERE html IS NOT NULL ORDER BY id LIMIT ?", [CHUNK]
     ).fetchall():
@@ -39,4 +45,4 @@ def read_posts(fetch: Fetch) -> None:
                 store.save_links(page, stored_links(read.links))
                 store.connection.execute("UPDATE page SET html = NULL WHERE id = ?", [page])
         done += len(rows)
-        progress(done, left, SAYING)
+        progress(done, every, SAYING)

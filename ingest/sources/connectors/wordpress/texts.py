@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from ingest.sources.connectors.wordpress.api import PER_PAGE, WordPressError, WordPressRefusal, things
 from ingest.sources.connectors.wordpress.earlier import copy_unchanged
 from ingest.sources.connectors.wordpress.facts import mapping, plain, rendered, time_of, which
-from ingest.sources.store import Reading, packed
+from ingest.sources.store import PROTECTED, Reading, packed
 
 if TYPE_CHECKING:
     from ingest.sources.connectors.wordpress.fetch import Fetch
@@ -73,7 +73,7 @@ def _save_some(fetch: Fetch, posts: dict[int, dict[str, Any]], sections: Section
     with fetch.store.transaction() as rows:
         for page, post in posts.items():
             if mapping(post, "content").get("protected"):
-                rows.execute("UPDATE page SET state = 'failed', fault = 'password' WHERE id = ?", [page])
+                rows.execute("UPDATE page SET state = 'failed', fault = ? WHERE id = ?", [PROTECTED, page])
                 fetch.counts["protected"] = fetch.counts.get("protected", 0) + 1
                 fetch.store.note("protected", fetch.counts["protected"])
             else:
