@@ -25,6 +25,21 @@ async function openAnother(window, { isGone = true, ...options } = {}) {
 
 const isOffered = (window) => !window.find("[data-offer]").hidden;
 
+test("what another window left and the server refuses for good is offered once", inWindow({}, async (window, server) => {
+  server.edges.get(1).state = "rejected";
+  window.press("a");
+  await settle();
+  const other = await openAnother(window);
+  assert.equal(isOffered(other), true);
+  other.find("[data-offer-save]").fire("click");
+  assert.deepEqual([isOffered(other), other.look, other.saved], [false, "1 needs another look", "1 came back"]);
+  other.press("r");
+  await settle();
+  assert.equal(other.card.dataset.state, "rejected");
+  const third = await openAnother(other);
+  assert.deepEqual([isOffered(third), third.look, third.saved], [false, "", "All saved"]);
+}));
+
 test("a reload loses nothing", inWindow({}, async (window, server) => {
   await cutOff(window, server);
   await window.load();

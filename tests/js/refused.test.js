@@ -269,6 +269,19 @@ test("a card that somebody else decided first is offered after a reload to be re
   assert.deepEqual([server.states[1], kept(window)], ["accepted", 0]);
 }));
 
+for (const [name, after] of [["at once", () => {}], ["after a reload", (window) => window.load()]]) {
+  test(`a decision that is refused for good is gone once it was looked at ${name}, also where the page is loaded again then`, inWindow({}, async (window, server) => {
+    await refuseFirst(window, server);
+    await after(window);
+    assert.equal(window.look, "1 needs another look");
+    window.press("r");
+    await settle();
+    assert.deepEqual([window.open, window.look, kept(window)], [1, "", 0]);
+    await window.load();
+    assert.deepEqual([window.open, window.look, window.marked.length, window.saved], [2, "", 0, "All saved"]);
+  }));
+}
+
 test("an address that names it opens it with the words that were refused", inWindow({}, async (window) => {
   await rewrite(window, LONG);
   await window.load({ at: 1 });

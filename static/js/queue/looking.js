@@ -46,6 +46,7 @@ export function addLooking(desk) {
 
   function openAgain(item) {
     deck.insert(item);
+    if (item.node.dataset.state !== "suggested") refused?.drop(item.edge); // there is nothing to do but to read it
     desk.paint();
     item.node.focus({ preventScroll: true });
     if (item.node.querySelector("[data-accept]")) words.check(item.node); // where its words would go
