@@ -87,6 +87,7 @@ NEEDS = {
     "ask": ("viewer", "editor"),
     "comment": ("viewer", "editor"),
     "presence": ("viewer", "editor"),
+    "meanwhile": ("editor", None),
     "decide": ("viewer", "editor"),
     "releases": ("viewer", "editor"),
     "suggestions_csv": ("viewer", None),

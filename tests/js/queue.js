@@ -13,7 +13,7 @@ const SAYINGS = {
   accept: "Accepted", anyway: "Accepted", edit: "Accepted with an edit", reject: "Rejected", aside: "Later", ask: "Opinion asked", undone: "Undone: {name}", "undo-together": "u again takes all {count} back",
   offline: "{count} not saved: no connection", busy: "{count} not saved yet", "signed out": "{count} not saved: signed out", "look.one": "1 needs another look", saved: "All saved", "back.one": "1 came back",
   "look.many": "{count} need another look", saving: "Saving {count}…", "left.one": "One was never saved: {what}", "left.many": "{count} were never saved: {what}", "left-of": "{verb}, {name} to {target}", "left-others.many": "{count} others", "not-saved-of": "{name} to {target}: {message}", "not-saved": "Not saved: {message}",
-  "back.many": "{count} came back", gone: "It is gone.", "in-a-link": "They are in a link.", "not-accepted": "Not accepted: {warnings}", another: "{count} not saved: somebody else", removed: "{count} not saved: no member", "not-saved-yet": "Not saved. {message}", "looking.one": "{names} is looking",
+  "back.many": "{count} came back", gone: "It is gone.", "in-a-link": "They are in a link.", "decided-meanwhile": "It was decided elsewhere.", "not-accepted": "Not accepted: {warnings}", another: "{count} not saved: somebody else", removed: "{count} not saved: no member", "not-saved-yet": "Not saved. {message}", "looking.one": "{names} is looking",
 };
 const NEVER = new Promise(() => {});
 let windows = 0;
@@ -93,7 +93,7 @@ export class Window {
     if (found) donor.innerHTML = headOf(found);
     const root = element("div", {
       "data-review": "", ...(this.mayDecide && { "data-decides": "" }), "data-query": "", "data-owner": this.owner, "data-edge-url": "/queue/0/",
-      "data-deck": "/deck/", "data-operations": "/operations/", "data-cursor": first ?? "",
+      "data-deck": "/deck/", "data-meanwhile": "/meanwhile/", "data-operations": "/operations/", "data-cursor": first ?? "",
       "data-saved-keys": [...server.carriedOut.keys()].join(" "),
     },
     element("div", { "data-offer": "", hidden: true }, element("span", { "data-offer-says": "" }), element("button", { type: "button", "data-offer-save": "" }), element("button", { type: "button", "data-offer-discard": "" })),

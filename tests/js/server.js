@@ -44,6 +44,7 @@ export class Server {
     if (path.includes("/deck/")) return answer(this.#deck(new URLSearchParams(query)));
     if (path.includes("/words/")) return answer(this.#words(new URLSearchParams(query)));
     if (path.includes("/presence/")) return answer({ names: this.names ?? [] });
+    if (path.includes("/meanwhile/")) return answer(this.#meanwhile(new URLSearchParams(query)));
     if (!path.includes("/operations/")) return this.#edge(Number(path.split("/").at(-2)));
     const { operations, by, held } = JSON.parse(body);
     if (this.user && by !== this.user) return answer({}, 409);
@@ -60,6 +61,19 @@ export class Server {
   }
 
   #edge(edge) { return this.edges.has(edge) ? answer({ cards: [this.card(edge)] }) : answer({}, 404); }
+
+  #meanwhile(query) {
+    const [edge, mark] = [Number(query.get("edge")), String(this.decisions.length)];
+    if (query.get("seen") === mark) return { mark };
+    const found = this.edges.get(edge);
+    const lines = this.decisions.map((one, at) => ({ ...one, decision: at + 1 })).filter(({ isUndone }) => !isUndone).reverse().slice(0, 10);
+    return {
+      mark,
+      recent: lines.map((one) => JSON.stringify(["li", { "data-old": "", "data-edge-id": one.edge, "data-result": "saved", "data-decision": one.decision }, ["form", { "data-undo": "" }, ["button"]]])),
+      counts: this.#counts(), group: found?.source ?? null, head: found ? headOf(found, this.headSays) : "",
+      closed: found && found.state !== "suggested" ? this.card(edge) : null,
+    };
+  }
 
   #words(query) { return { warnings: SAID[query.get("anchor")] || [] }; }
 
@@ -130,7 +144,7 @@ function answer(body, status = 200) {
   return { status, ok: status < 300, redirected: false, json: async () => structuredClone(body), text: async () => String(body) };
 }
 
-export function headOf({ source }) { return JSON.stringify(["div", {}, ["b", {}, `Donor ${source}`], ["span", { "data-accepted": "" }, "0"]]); }
+export function headOf({ source }, accepted = "0") { return JSON.stringify(["div", {}, ["b", {}, `Donor ${source}`], ["span", { "data-accepted": "" }, accepted]]); }
 
 // The parts of templates/review/_card.html that the scripts know.
 export function cardOf({ edge, source, anchor, target, state, run, warnings = [], excerpt = [] }, { mayDecide = true, canComment = false } = {}) {

@@ -12,24 +12,27 @@ from django.contrib import messages
 from django.db.models import Exists, OuterRef, Q
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.errors import UserError
 from linker.models import Role
-from linker.models.querysets import UNDECIDED
+from linker.models.querysets import DECIDED, UNDECIDED, holds
 from linker.projects.access import member, posts
+from linker.query_strings import is_id
 from linker.wording import AtLeast, number
 from review import decisions, undoing
 from review.allowed import MayNotLink
-from review.models import RULES_OUT, RULES_OUT_WIDELY, SetAside, Verb, Where
+from review.models import RULES_OUT, RULES_OUT_WIDELY, Decision, SetAside, Verb, Where
 from review.queue import known_cards, second_readings, selectors
 from review.queue.assignments import assigned_to
 from review.queue.card_words import name_of
 from review.queue.counts import Counts, queue_counts
 from review.queue.excerpt import REACH
+from review.queue.filters import QueueFilter
 from review.queue.operations import (
     MAX_OPERATIONS,
     Answer,
@@ -42,14 +45,17 @@ from review.queue.operations import (
     carry_out,
     take_back_last,
 )
+from review.queue.recent import recent_work
 from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling
 from review.web.forms import AsideForm, DecisionForm, GroupForm, PlaceForm, UndoForm, held_in, operations_in
 from review.web.views.queue import (
     BAD_FORM,
     card_as_json,
+    cards_as_json,
     edge_or_404,
     heads_as_html,
     is_fragment,
+    line_at,
     open_context,
     queue_context,
     user_of,
@@ -61,7 +67,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from linker.models import CandidateEdge, Membership, Project
-    from review.queue.filters import QueueFilter
 
 MAX_BODY = 1_000_000  # bytes of one request
 MAX_CHANGED = 40  # cards that are sent anew with an answer
@@ -88,21 +93,56 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     hidden = _hidden(project, answers, held_in(sent))
     context = queue_context(membership, chosen)
     changed = _changed(context, answers, held_in(sent))
-    counts = queue_counts(project, chosen, user)
-    left = counts.left(chosen)
     return JsonResponse(
         {
             "answers": _answers(context, user, answers, hidden),
             "changed": changed,
-            "counts": {
-                "left": left,
-                **({"more": True} if isinstance(left, AtLeast) else {}),  # counting stopped there
-                "today": counts.today,
-                "percent": counts.percent,
-                "menu": _menu(counts) | _assigned(project, user),
-            },
+            "counts": _counts(project, chosen, user),
         }
     )
+
+
+@require_GET
+def meanwhile(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the user's other windows, and other people, may have changed of a queue page that is open, as JSON: the
+    lines of the user's last decisions, the counts, the `head` of the open card's group, and the card itself where it is
+    decided by now (`closed`). `mark` names the project's newest decision: where the page has `seen` that, nothing more
+    is said."""
+    membership = member(request, slug, needs=Role.EDITOR)
+    project, user = membership.project, user_of(request)
+    mark = str(Decision.objects.filter(project=project).order_by("-pk").values_list("pk", flat=True).first() or 0)
+    if request.GET.get("seen") == mark:
+        return JsonResponse({"mark": mark})
+    chosen = QueueFilter.from_query(request.GET, project.queue_order)
+    context = queue_context(membership, chosen)
+    edge = request.GET.get("edge", "")
+    line = line_at(membership, chosen, int(edge)) if is_id(edge) else None
+    is_closed = line is not None and holds(DECIDED, line.edge)
+    return JsonResponse(
+        {
+            "mark": mark,
+            "recent": [
+                render_to_string("review/_recent.html", context | {"done": done}) for done in recent_work(project, user)
+            ],
+            "counts": _counts(project, chosen, user),
+            "group": chosen.group_of(line.edge) if line else None,
+            "head": heads_as_html(context, [line.edge])[line.edge.pk] if line else "",
+            "closed": cards_as_json(membership, chosen, [line])[0] if line and is_closed else None,
+        }
+    )
+
+
+def _counts(project: Project, chosen: QueueFilter, user: User) -> dict[str, Any]:
+    """The numbers of the bar and the menu."""
+    counts = queue_counts(project, chosen, user)
+    left = counts.left(chosen)
+    return {
+        "left": left,
+        **({"more": True} if isinstance(left, AtLeast) else {}),  # counting stopped there
+        "today": counts.today,
+        "percent": counts.percent,
+        "menu": _menu(counts) | _assigned(project, user),
+    }
 
 
 def _menu(counts: Counts) -> dict[str, str]:
@@ -444,6 +484,7 @@ def _doubted(outcome: Outcome) -> list[str]:
 
 deciding_urls = [
     path("queue/operations/", operations, name="operations"),
+    path("queue/meanwhile/", meanwhile, name="meanwhile"),
     path("queue/undo/", undo, name="undo"),
     path("queue/group/", accept_group, name="accept_group"),
     path("queue/<int:pk>/decide/", decide, name="decide"),

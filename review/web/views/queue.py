@@ -80,7 +80,7 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             return render(request, "review/_lines.html", context)
     else:
         at = request.GET.get("at", "")
-        named = _line_at(membership, chosen, int(at)) if is_id(at) else None
+        named = line_at(membership, chosen, int(at)) if is_id(at) else None
         first, following = _open_line(membership, chosen, user, named)
         context |= open_context(membership, chosen, first, following) | {"not_here": bool(at) and named is None}
     return render(request, "review/queue.html", context | _filter_context(membership, chosen, request, user))
@@ -121,7 +121,7 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One card, by itself; to who is to read it as the second, as it was before the decision."""
     membership = member(request, slug, needs=Role.VIEWER)
     chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
-    line = _line_at(membership, chosen, pk)
+    line = line_at(membership, chosen, pk)
     if line is None:
         get_object_or_404(membership.project.edges, pk=pk)
     if request.headers.get("Accept") == "application/json":
@@ -236,7 +236,7 @@ def open_context(
     }
 
 
-def _line_at(membership: Membership, chosen: QueueFilter, pk: int) -> Line | None:
+def line_at(membership: Membership, chosen: QueueFilter, pk: int) -> Line | None:
     """A suggestion or a known card, whether or not the filter lists it; to its second reader, as it was before."""
     line = known_cards.line_at(membership.project, chosen, pk, membership.user)
     if line is None or line.decision is None or not has_role(membership, Role.EDITOR):

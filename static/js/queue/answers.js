@@ -13,12 +13,13 @@ export function addAnswers(desk) {
   function onAnswer(operation, answer) {
     if (operation.kind === "undo") desk.undone(operation, answer);
     else answered(operation, answer);
+    if (answer.result === "saved") desk.noteSaved();
     if (desk.waiting?.key === operation.key) desk.fetchCard();
   }
 
   function answered(operation, answer) {
     if (operation.kind === "comment" && answer.result !== "saved") { notSaid(operation, answer); desk.say(saying("not-saved", { message: answer.message }), true); }
-    recent.mark(operation.key, answer.result, answer.message, answer.verb);
+    recent.mark(operation.key, answer.result, answer.message, answer.verb, answer.decision);
     recent.removeOld(answer.decision);
     const at = done.findIndex((entry) => entry.key === operation.key);
     if (at >= 0) done[at].decision = answer.decision;

@@ -8,6 +8,7 @@ import { Deck } from "./deck.js";
 import { HeldKeys } from "./held.js";
 import { listen } from "./keys.js";
 import { addLooking } from "./looking.js";
+import { addMeanwhile } from "./meanwhile.js";
 import { listenForOpinions } from "./opinions.js";
 import { Outbox } from "./outbox.js";
 import { watch } from "./presence.js";
@@ -60,7 +61,7 @@ function deskOf(root) {
     onCounts: (counts) => desk.onCounts(counts), onState: (state) => desk.paintState(state),
   });
   desk.refused = desk.outbox ? new Refused({ owner: root.dataset.owner, tab: desk.outbox.tab }) : null;
-  for (const add of [addScreen, addSeen, addMoving, addDeciding, addUndoing, addLooking, addAnswers, addUnsaved]) add(desk);
+  for (const add of [addScreen, addSeen, addMoving, addDeciding, addUndoing, addLooking, addAnswers, addUnsaved, addMeanwhile]) add(desk);
   return desk;
 }
 

@@ -80,6 +80,7 @@ export class Outbox {
     this.failures = 0;
     this.state = "saved";
     this.waiting = []; // for all to be saved
+    this.changes = 0;
     this.sayAlive();
     setInterval(() => this.sayAlive(), ALIVE_MS);
     addEventListener("pagehide", () => {
@@ -95,7 +96,9 @@ export class Outbox {
 
   sayAlive() { local.set(ALIVE + this.tab, String(Date.now())); }
 
+  // Called with each change of what is to be sent, of which `changes` is the number.
   store() {
+    this.changes += 1;
     if (this.operations.length) local.set(this.place, JSON.stringify(this.operations));
     else local.remove(this.place);
   }

@@ -5,6 +5,15 @@ import { saying } from "../sayings.js";
 
 export const MOST = 10;
 const NOT_SAVED = ["refused", "asks"];
+const parse = (html) => document.createRange().createContextualFragment(html.trim()).firstElementChild;
+
+// Whether a line of the list and one of the server's are of the same decision, reading, or card that was put off.
+function isSame({ dataset: own }, { dataset: other }) {
+  if (Number(own.edgeId) !== Number(other.edgeId) || (other.together ?? "1") !== (own.together ?? "1")) return false;
+  if (other.decision) return own.decision === other.decision;
+  if (other.reading) return (own.reading ?? own.key) === other.reading;
+  return !own.decision && !own.reading && (own.takenBackBy ?? other.takenBackBy) === other.takenBackBy;
+}
 
 export class Recent {
   constructor(root) {
@@ -63,6 +72,26 @@ export class Recent {
     return item && { decision: Number(item.dataset.decision), together: Number(item.dataset.together) || 1 };
   }
 
+  // What was done last as far as the list shows: its key, null where the server alone knows of it; null of an empty list.
+  newest() {
+    const item = this.list?.firstElementChild;
+    return item ? { key: item.dataset.key ?? null } : null;
+  }
+
+  // The list as the server has it by now, in `lines` as HTML. What is in it already keeps its line, and what could not be
+  // saved its place. False where the focus is in it, which would lose it.
+  renew(lines) {
+    if (!this.list || this.list.contains(document.activeElement)) return !this.list;
+    const there = [...this.list.children];
+    const isRefused = ({ dataset }) => NOT_SAVED.includes(dataset.result);
+    const found = lines.map(parse).map((line) => there.find((item) => !isRefused(item) && isSame(item, line)) ?? line);
+    there.forEach((item, at) => { if (isRefused(item)) found.splice(at, 0, item); });
+    if (found.length !== there.length || found.some((item, at) => item !== there[at])) this.list.replaceChildren(...found);
+    for (const [key, item] of this.entries) if (!found.includes(item)) this.entries.delete(key);
+    this.none.hidden = found.length > 0;
+    return true;
+  }
+
   // The card whose decision, the newest of all, could not be saved; null where the newest was.
   newestRefused() {
     const newest = this.list?.firstElementChild;
@@ -85,10 +114,11 @@ export class Recent {
   }
 
   // `verb`: what the server calls it, which knows whether words were changed.
-  mark(key, result, message = "", verb = "") {
+  mark(key, result, message = "", verb = "", decision = null) {
     const item = this.entries.get(key);
     if (!item) return;
     item.dataset.result = result;
+    if (decision) item.dataset.decision = String(decision);
     if (verb) item.querySelector("[data-verb]").textContent = verb;
     item.querySelector("[data-message]").textContent = NOT_SAVED.includes(result) ? saying("not-saved-yet", { message }) : message;
     if (NOT_SAVED.includes(result)) item.querySelector("[data-does]").textContent = saying("look");
@@ -101,6 +131,6 @@ export class Recent {
       this.entries.delete(item.dataset.key);
       item.remove();
     }
-    this.none.hidden = this.list.children.length > 0;
+    if (this.list.children.length) this.none.hidden = true; // without any, the server may know of more
   }
 }

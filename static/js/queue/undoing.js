@@ -20,7 +20,7 @@ export function addUndoing(desk) {
     const newest = key ? null : recent.newestRefused();
     if (look.has(newest)) return desk.lookAgain(newest); // there is nothing to take back
     desk.forgetMessages();
-    const at = key ? done.findIndex((entry) => entry.key === key) : done.length - 1;
+    const at = key ? done.findIndex((entry) => entry.key === key) : newestHere();
     const entry = done[at];
     if (!entry && key) return;
     if (!entry) return undoNewestOld();
@@ -32,7 +32,15 @@ export function addUndoing(desk) {
     if (!outbox.takeBack(entry.key)) takeBackThere(entry);
   }
 
-  // The newest that was done before this page was loaded. Those that came with it, in a spreadsheet for example, go too:
+  // The place of the newest in what was done here; -1 where it was done in another window, or before this page.
+  function newestHere() {
+    const newest = recent.newest();
+    if (newest && newest.key === null) return -1;
+    const at = newest ? done.findIndex((entry) => entry.key === newest.key) : -1;
+    return at < 0 ? done.length - 1 : at;
+  }
+
+  // The newest that was not done here. Those that came with it, in a spreadsheet for example, go too:
   // where they are more than the list of the last decisions shows, the first press says how many.
   function undoNewestOld() {
     const { decision, together } = recent.newestOld() ?? {};
@@ -162,6 +170,7 @@ export function addUndoing(desk) {
       if (item) renew(item, fresh);
     }
     recent.removeUndone(back.map((fresh) => fresh.edge));
+    setTimeout(desk.refresh, 0); // the list has room for more
     if (isAwaited) {
       const shown = back.length ? back : answer.cards.filter((card) => card.edge === edge).map(itemOf);
       if (shown.length || !edge || answer.result !== "saved") arrived(shown);
