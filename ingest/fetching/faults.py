@@ -57,7 +57,8 @@ ONLY = {
     BY_ROBOTS: f"AND {IS_BARRED}",
     UNLISTED: f"AND {IS_UNLISTED}",
 }
-IN_TEXTS = "AND l.block = 'content'"
+IN_TEXT = "content"
+IN_TEXTS = f"AND l.block = '{IN_TEXT}'"
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class FaultyLink:
 def find_faulty(store: FetchStore, site: Site, *, lists_all: bool = False) -> None:
     """Writes down which links lead to pages that are broken, barred or redirect, instead of what was written before. Of
     a fetch that saw a part of the site, addresses that did not answer do not count. `lists_all`: the source has said
-    which pages there are; links to other addresses of the site are written down, too."""
+    which pages there are; links in texts to other addresses of the site are written down, too."""
     forget_unlisted(store)
     if lists_all:
         _note_unlisted(store, site)
@@ -124,8 +125,14 @@ def find_faulty(store: FetchStore, site: Site, *, lists_all: bool = False) -> No
             "PRIMARY KEY (page, source, number)) WITHOUT ROWID"
         )
         if faulty:
-            links = rows.execute("SELECT source, number, target FROM link")
-            found = ((page, source, number) for source, number, target in links if (page := page_of(target)))
+            # Tags below a text, which WordPress may not list either, are no faults.
+            of_texts = {page for (page,) in rows.execute("SELECT id FROM page WHERE state = ?", [UNLISTED])}
+            links = rows.execute("SELECT source, number, target, block FROM link")
+            found = (
+                (page, source, number)
+                for source, number, target, block in links
+                if (page := page_of(target)) and (block == IN_TEXT or page not in of_texts)
+            )
             rows.executemany("INSERT INTO faulty_link VALUES (?, ?, ?)", found)
 
 
@@ -136,9 +143,10 @@ def forget_unlisted(store: FetchStore) -> None:
 
 
 def _note_unlisted(store: FetchStore, site: Site) -> None:
-    """Notes the addresses of the site that links lead to and that are no pages of the store. Files are left out."""
+    """Notes the addresses of the site that links in texts lead to and that are no pages of the store. Files are left
+    out."""
     found: dict[str, str] = {}
-    for (target,) in store.connection.execute("SELECT DISTINCT target FROM link"):
+    for (target,) in store.connection.execute("SELECT DISTINCT target FROM link WHERE block = ?", [IN_TEXT]):
         try:
             key = site.canonical_url(target)
         except (NotAnAddress, AnotherSite):

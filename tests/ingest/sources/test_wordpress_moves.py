@@ -18,6 +18,7 @@ from linker.models import Page, PageAddress, Run, RunKind, RunStatus
 from linker.models.querysets import PRESENT
 from linker.runs import lifecycle
 from tests.factories import make_member, make_project
+from tests.ingest.reading.test_lists import paragraph
 from tests.ingest.sources.fake_wordpress import FakeWordPress
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -235,9 +236,10 @@ def test_a_post_whose_list_is_read_twice_has_the_address_of_the_second_time(site
 def test_links_to_posts_that_are_gone_are_broken_and_those_to_what_was_never_listed_told_apart(
     site, source, client_for
 ):
-    """Post 1 links to a post that goes, one with a password, one that moves, a draft, a picture and another site."""
+    """Post 1 links to posts that go, move and have a password, a draft, a file, a tag and another site."""
     linked = ["/p2/", "/p3/", "/p4/", "/draft/", "/draft/#end", "/a.jpg", "https://elsewhere.example/p2/", "/p5/"]
-    text = "".join(f'<p>Look at <a href="{href}">this {n}</a>.</p>' for n, href in enumerate(linked))
+    text = "".join(f'<p>{paragraph(n)} Look at <a href="{href}">this {n}</a>.</p>' for n, href in enumerate(linked))
+    text += '<p>Filed under <a href="/tag/poles/" rel="tag">Poles</a></p>'
     original = site.post
 
     def post(number):
