@@ -71,6 +71,11 @@ class SiteFigures:
     out: int
 
     @property
+    def back(self) -> int:
+        """Those of `out` that are back in the queue, to be decided on again."""
+        return self.out - self.exported
+
+    @property
     def suggestions(self) -> int:
         return self.to_review + self.held + self.accepted + self.rejected + self.exported
 

@@ -192,6 +192,8 @@ def _approval(approval: ApprovalReport) -> str:
     )
     if not decisions:
         own = _("This project has no decisions yet that could adjust it.")
+    else:
+        own += " " + _("Unlike the ranker, it learns from rejections of the words, too.")
     return f"{shipped} {own % {'decisions': number(decisions)}}"
 
 

@@ -56,11 +56,12 @@ class Funnel:
     """Whatever became of it since, a link that was released was approved: by a person or by the rules of its tier.
 
     `states` counts released links that nobody has closed, `closed` the others; `stuck` those that have needed somebody
-    for more than STUCK_DAYS, as far as MOST; `to_release` and `to_live` are medians in days, None where no link has
-    come so far."""
+    for more than STUCK_DAYS, as far as MOST; `found_otherwise` those that are on the site, and not as they were
+    released; `to_release` and `to_live` are medians in days, None where no link has come so far."""
 
     steps: list[Step]
     lost: int
+    found_otherwise: int
     states: dict[LiveState, int]
     closed: int
     stuck: int
@@ -80,10 +81,11 @@ def funnel(project: Project) -> Funnel:
             Step(_("Proposed"), proposed, None),
             Step(_("Approved"), approved, _share(approved, proposed)),
             Step(_("Released"), released, _share(released, approved)),
-            Step(_("Live"), live, _share(live, released)),
+            Step(_("Found on the site"), live, _share(live, released)),
             Step(_("Lost"), lost, _share(lost, released)),
         ],
         lost=lost,
+        found_otherwise=live - out.states.get(LiveState.LIVE, 0),
         states={state: out.to_see_to(state) for state in LiveState if out.states.get(state)},
         closed=released - sum(out.still_open.values()),
         stuck=number_stuck(project, STUCK_DAYS),

@@ -46,6 +46,12 @@ class Preview:
         return sum(group.links for group in self.groups)
 
     @property
+    def later(self) -> list[tuple[Operation, int]]:
+        """What is done to links that are out, with how many it is."""
+        done = ((Operation.CHANGE, self.changed), (Operation.REMOVE, self.removed))
+        return [(operation, links) for operation, links in done if links]
+
+    @property
     def links(self) -> int:
         return self.added + self.changed + self.removed
 

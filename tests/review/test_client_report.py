@@ -162,7 +162,7 @@ def test_figures_of_the_site_are_those_of_its_rows(project, manager):
     on_site = funnel(project)
     steps = {step.name: step.links for step in on_site.steps}
     assert figures.ours_in_text + figures.ours_beside == report.work.out == overview.site_figures(project).out == 4
-    assert (report.work.released, report.work.live) == (steps["Released"], steps["Live"]) == (6, 3)
+    assert (report.work.released, report.work.live) == (steps["Released"], steps["Found on the site"]) == (6, 3)
     make_link(home, edges[5].target)
     ExistingLink.objects.filter(source=donor, target=edges[4].target).delete()
     verify(project)

@@ -51,7 +51,8 @@ def test_the_report_counts_what_on_the_site_counts(played):
     released = sum(range(1, len(LiveState) + 1))
     assert work.released == steps["Released"] == released
     assert work.released + work.accepted == steps["Approved"] == released + 2
-    assert work.live == steps["Live"]
+    assert work.live == steps["Found on the site"]
+    assert work.live - on_site.states[LiveState.LIVE] == on_site.found_otherwise
     assert work.to_go == on_site.states[LiveState.STILL_THERE]
     assert work.taken_off == on_site.states[LiveState.STILL_THERE] + on_site.states[LiveState.REMOVED]
     assert (risks.missing, risks.lost) == (on_site.states[LiveState.MISSING], on_site.states[LiveState.LOST])
@@ -101,3 +102,24 @@ def test_the_list_of_pages_counts_what_the_overview_counts(project, client_for, 
     Page.objects.filter(pk=make_page(project, "/gone").pk).update(missing_since=timezone.now())
     page = client_for(viewer).get(reverse("pages", args=[project.slug]), {"show": show})
     assert page.context["count"] == len(page.context["rows"])
+
+
+def said(page) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
+
+
+def test_the_overview_says_why_it_has_more_links_than_the_queue_has_exported_ones(played, client_for, viewer):
+    back = PublishedLink.objects.filter(state=LiveState.LOST).values("edge")
+    played.edges.filter(pk__in=back).update(status=EdgeStatus.SUGGESTED, regressed=True)
+    overviews = said(client_for(viewer).get(reverse("project", args=[played.slug])))
+    exported = played.edges.filter(status=EdgeStatus.EXPORTED).count()
+    assert f"Exported {exported + 8} and not withdrawn since 8 of them are back in the queue" in overviews
+
+
+def test_on_the_site_says_why_it_finds_more_links_than_are_live(played, client_for, viewer):
+    page = said(client_for(viewer).get(reverse("live_links", args=[played.slug])))
+    states = dict.fromkeys(LiveState, 0) | {state: at for at, state in enumerate(LiveState, start=1)}
+    otherwise = states[LiveState.DIFFERENT] + states[LiveState.MOVED] + states[LiveState.NOT_INDEXABLE]
+    assert f"Found on the site {states[LiveState.LIVE] + otherwise} " in page
+    assert f"Live {states[LiveState.LIVE]} " in page
+    assert f"{otherwise} links of those found on the site do not stand there as they were released." in page

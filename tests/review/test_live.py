@@ -172,7 +172,7 @@ def test_a_link_that_leads_nowhere_is_listed_counted_and_can_only_be_withdrawn(
     assert "0 of 1 released links are live as they were released." in said
     assert "1 link leads nowhere: its acceptor is gone." in said
     assert "Leads nowhere" in client_for(manager).get(f"/p/{project.slug}/export/live/").content.decode()
-    assert [step.links for step in funnel(project).steps if step.name == "Live"] == [0]
+    assert [step.links for step in funnel(project).steps if step.name == "Found on the site"] == [0]
     assert outgoing.ask_again(project, project.edges.all(), editor) == 0
     assert outgoing.withdraw(project, project.edges.all(), editor) == 1
 

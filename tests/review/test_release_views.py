@@ -108,6 +108,21 @@ def test_a_release_downloads_the_same_bytes_every_time(exported, as_editor):
     assert first["Content-Disposition"] == 'attachment; filename="anchorline-shop-release-1.csv"'
 
 
+def test_the_table_of_the_next_release_sums_up_to_its_links(project, as_editor, editor):
+    for _ in range(3):
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+    as_editor.post(PAGE, {"format": "full"})
+    outgoing.withdraw(project, project.edges.filter(pk=project.edges.first().pk), editor)
+    outgoing.confirm(project, project.edges.filter(pk=project.edges.last().pk), editor, Rel.UGC)
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    page = text(as_editor.get(PAGE))
+    assert "<strong>3 links</strong> would be exported now. 1 to add, 1 to change, 1 to remove." in page
+    table = page.split('id="next-release"')[1].split("<tbody>")[1].split("</tbody>")[0]
+    assert re.findall(r'<td data-label="Links" class="num">(\d+)</td>', table) == ["1", "1", "1"]
+    assert "<td>Change</td>" in table
+    assert "<td>Remove</td>" in table
+
+
 @pytest.mark.nightly
 def test_a_release_says_how_many_of_its_links_stand(project, as_editor, editor):
     for _ in range(3):
