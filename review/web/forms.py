@@ -322,11 +322,13 @@ class SeenField(forms.Field):
 class GroupForm(PlaceForm):
     """The checked suggestions of one donor, acceptor or category (0: of donors without one), each as "edge:run:anchor".
     `pages` are the donors and acceptors of all that were shown, each as "edge:run:donor-acceptor"; `warned` are those
-    beside which warnings were shown, each as "edge:run:codes": checking one overrules these."""
+    beside which warnings were shown, each as "edge:run:codes": checking one overrules these. `at` is the card that was
+    open."""
 
     donor = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
     acceptor = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
     category = forms.IntegerField(min_value=0, max_value=MAX_ID, required=False)
+    at = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
     edge = SeenField(required=False)
     pages = SeenField(required=False)
     warned = SeenField(required=False)

@@ -226,3 +226,17 @@ test("an entry of something else, as of a link within the page, moves no card", 
   for (const listener of window.listeners.popstate) listener({ state: null });
   assert.equal(window.open, 2);
 }));
+
+test("a page that begins with another card than the first has those before it at its end", inWindow({ count: 60, perDonor: 60 }, async (window) => {
+  await window.load({ at: 50 });
+  for (const edge of [50, 51, 52]) { assert.equal(window.open, edge); window.press("a"); }
+  window.press("j".repeat(8));
+  assert.equal(window.open, 1);
+  await settle();
+  window.press("j".repeat(48));
+  await settle();
+  assert.equal(window.open, 49);
+  window.press("j");
+  await settle();
+  assert.equal(window.open, 49, "and no card comes twice");
+}));

@@ -179,6 +179,20 @@ def test_a_group_is_previewed_then_accepted_and_undone_as_one(project, as_editor
     assert {status(edge) for edge in edges} == {"suggested"}
 
 
+@pytest.mark.parametrize(
+    ("at", "ticked", "goes_to"), [(2, (2, 3), 4), (2, (3,), 2), (4, (4, 5), 0), (None, (2, 3), 4), (3, (), 3)]
+)
+def test_the_list_goes_on_behind_the_card_that_was_open_when_its_group_was_accepted(
+    project, as_editor, at, ticked, goes_to
+):
+    donors = [make_page(project) for _ in range(3)]
+    edges = [make_edge(project, donors[n // 2], score=0.9 - n / 100, donor_best=0.9 - n // 2 / 10) for n in range(6)]
+    sent = [f"{edges[n].pk}:{edges[n].run_id}" for n in ticked]
+    open_card = {} if at is None else {"at": edges[at].pk}
+    answer = as_editor.post(GROUP, {"donor": edges[at or 2].source_id, "query": "text=a", "edge": sent, **open_card})
+    assert answer.url == f"{PAGE}?text=a&at={edges[goes_to].pk}"
+
+
 def test_the_preview_keeps_to_the_filter(project, as_editor):
     donor = make_page(project)
     make_edge(project, donor, anchor="red boots")

@@ -362,16 +362,19 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
         }  # fmt: skip
         return render(request, template, context)
     shown = form.what_was_shown
+    at = project.edges.filter(pk=form.cleaned_data["at"] or next(iter(shown.runs), 0)).first()
     try:
         outcome = decisions.decide_edges(
             project, list(shown.runs), Verb.ACCEPT, user_of(request), Ruling(overrules=form.overrules), shown
         )
     except UserError as error:
         messages.error(request, str(error))
-        return to_queue(membership, form, None)
+        return to_queue(membership, form, at)
+    if at is not None and not project.edges.filter(UNDECIDED, pk=at.pk).exists():
+        at = selectors.next_edge(project, form.chosen_in(project), user_of(request), at)
     is_whole = outcome.decided and not outcome.conflicts and not outcome.doubts
     messages.add_message(request, messages.SUCCESS if is_whole else messages.WARNING, in_words(outcome))
-    return to_queue(membership, form, None)
+    return to_queue(membership, form, at)
 
 
 def of_known(

@@ -23,9 +23,10 @@ export function itemOf({ edge, source, group, card, line, head = "", cursor = ""
 }
 
 export class Deck {
-  // `onArrival` is called when cards have come, or when it is known that none will.
-  constructor({ url, query, cursor, onArrival }) {
-    Object.assign(this, { url, query, cursor, onArrival });
+  // `onArrival` is called when cards have come, or when it is known that none will. `wraps`: the page did not begin with
+  // the first of the list, so that those before it come at its end.
+  constructor({ url, query, cursor, wraps, onArrival }) {
+    Object.assign(this, { url, query, cursor, wraps, onArrival });
     this.items = [];
     this.at = 0;
     this.hasMore = Boolean(url);
@@ -120,7 +121,8 @@ export class Deck {
       if (!response.ok || response.redirected) throw new Error("no cards");
       const { cards, next } = await response.json();
       this.cursor = next;
-      this.hasMore = Boolean(next);
+      this.hasMore = Boolean(next) || this.wraps;
+      if (!next) this.wraps = false;
       const known = new Set(this.items.map((item) => item.edge));
       for (const found of cards) {
         if (!known.has(found.edge) && !this.gone.has(found.edge)) (this.closed.get(found.source) || this.items).push(itemOf(found));

@@ -199,7 +199,7 @@ export function listen({ review }) {
     event.preventDefault();
     dialog().close();
   });
-  // What is unsaved goes first. Who has closed the preview by then has not accepted the group.
+  // What is unsaved goes first, and the list goes on behind the card that is open. Who has closed the preview by then has not accepted the group.
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!form.matches("[data-accept-group]") || !review) return;
@@ -209,7 +209,9 @@ export function listen({ review }) {
     const slow = setTimeout(() => { form.querySelector("[data-waits]").textContent = saying("group-waits"); }, SLOW_MS);
     await review.flushed();
     clearTimeout(slow);
-    if (form.isConnected && dialog().open) form.submit();
+    if (!form.isConnected || !dialog().open) return;
+    form.querySelector("[data-at]").value = review.card?.dataset.edge ?? "";
+    form.submit();
   });
 
   // On a phone, the actions that are needed less often.

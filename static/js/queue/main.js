@@ -51,7 +51,7 @@ function deskOf(root) {
     counts: { left: countIn("[data-left]"), today: countIn("[data-today]") },
     isBound: Boolean(find("[data-left]")?.textContent.includes("+")), // counting stopped at what is left: there may be more
   };
-  desk.deck = new Deck({ url: root.dataset.deck, query: root.dataset.query, cursor: root.dataset.cursor, onArrival: () => { desk.paint(); desk.held.pump(); } });
+  desk.deck = new Deck({ url: root.dataset.deck, query: root.dataset.query, cursor: root.dataset.cursor, wraps: new URLSearchParams(location.search).has("at"), onArrival: () => { desk.paint(); desk.held.pump(); } });
   desk.held = new HeldKeys(() => !desk.waiting && (desk.deck.current || !desk.deck.waits));
   desk.outbox = decides && new Outbox({
     url: root.dataset.operations, query: root.dataset.query, owner: root.dataset.owner,
