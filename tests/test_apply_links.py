@@ -227,6 +227,59 @@ def test_the_list_of_a_page_that_marks_no_text_stands_below_its_paragraphs_and_a
     assert applied(done, {**one, "operation": "remove"}) == before
 
 
+def applied_to_text(text: str, *rows: dict[str, str]) -> str:
+    """What a file that is a text alone has then; the same after a second time."""
+    one = script.Page(URL, text)
+    assert [one.apply(each) for each in rows] == ["done"] * len(rows)
+    again = script.Page(URL, one.source)
+    assert [again.apply(each) for each in rows] == ["there"] * len(rows)
+    return one.source
+
+
+IN_LIST = row("Stoves", stands="list", placement="related", anchor_start="")
+LINE = row("Stoves", stands="line", **MORE)
+LINED, LISTED = MORE["html"], MADE.removesuffix("\n")
+
+
+def paragraph(text: str) -> str:
+    return f"<!-- wp:paragraph -->\n{text}\n<!-- /wp:paragraph -->"
+
+
+OUTSIDE, SLEEP = paragraph("<p>Cook outside.</p>"), paragraph("<p>Sleep.</p>")
+ITEM = "<!-- wp:list-item -->\n<li>Cook outside.</li>\n<!-- /wp:list-item -->"
+ITEM = f"<!-- wp:list -->\n<ul>{ITEM}</ul>\n<!-- /wp:list -->"
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "expected"),
+    [
+        ("<p>Cook outside.</p>\n<div>End</div>\n", IN_LIST, f"<p>Cook outside.</p>\n<div>End</div>\n{LISTED}\n"),
+        ("<p>Cook outside.</p><p>Sleep.</p>", LINE, f"<p>Cook outside.</p>\n{LINED}<p>Sleep.</p>"),
+        (f"{OUTSIDE}\n\n{SLEEP}", LINE, f"{OUTSIDE}\n\n{paragraph(LINED)}\n\n{SLEEP}"),
+        (f"{ITEM}\n\n{SLEEP}", LINE, f"{ITEM}\n\n{paragraph(LINED)}\n\n{SLEEP}"),
+        (OUTSIDE, IN_LIST, f"{OUTSIDE}\n\n<!-- wp:html -->\n{LISTED}\n<!-- /wp:html -->"),
+        ("Hello.\n\nCook <b>outside.</b>\n\nSleep.", LINE, f"Hello.\n\nCook <b>outside.</b>\n\n{LINED}\n\nSleep."),
+        ("Hello.\r\n\r\nCook outside.", IN_LIST, f"Hello.\r\n\r\nCook outside.\n{LISTED}"),
+    ],
+    ids=["list", "line", "line between blocks", "line below a list", "list as a block", "no tags", "list without tags"],
+)
+def test_a_text_alone_takes_lines_and_lists_and_gives_them_back(text, one, expected):
+    assert applied_to_text(text, one) == expected
+    assert applied_to_text(expected, {**one, "operation": "remove"}) == text
+
+
+def test_a_text_alone_takes_links_on_its_words_and_sentences():
+    for text in ("<p>Wear good boots here.</p>", "Tents.\nWear good boots here.\n\nSleep."):
+        expected = text.replace("good boots", f"{LINK}good boots</a>")
+        assert applied_to_text(text, row("good boots", "Wear ", " here.")) == expected
+    sentence = row("stoves", stands="sentence", **{**MORE, "html": f"<p>Bring {LINK}stoves</a>.</p>"})
+    assert applied_to_text("Cook outside.\n\nSleep.", sentence) == f"Cook outside. Bring {LINK}stoves</a>.\n\nSleep."
+
+
+def test_an_element_around_the_whole_of_a_text_holds_its_list():
+    assert applied_to_text("<article><p>Cook.</p></article>", IN_LIST) == f"<article><p>Cook.</p>{MADE}</article>"
+
+
 def write_csv(path: Path, rows: list[dict[str, str]]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))

@@ -5,7 +5,9 @@
 
 RELEASE is a release of Anchorline as CSV or as JSON lines (.jsonl), FOLDER holds the site: the page of
 https://www.shop.example/tents/ is looked for as tents/index.html, tents.html and tents, with and without a folder of
-the host's name above. --from-root writes links within the site as paths ("/tents/"), --dry-run writes nothing.
+the host's name above. A file without <html> or <body>, such as the text of a post, is a text from its beginning to its
+end, and the comments around the blocks of WordPress stay whole. --from-root writes links within the site as paths
+("/tents/"), --dry-run writes nothing.
 
 It needs Python 3.10 and nothing else. No parser that one installs is used on purpose: those write a page anew, while
 this script changes the few characters that a link needs and leaves every other byte of the file as it is.
@@ -61,6 +63,13 @@ ENDS_LIKE = {"li": {"li"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "tr": {"tr", 
              "th": {"td", "th"}, "option": {"option"}}  # fmt: skip
 SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 LIST = "more-links"  # the class of the list at the end of a text
+WHOLE = re.compile(r"<!doctype|<(?:html|head|body|title)\b", re.IGNORECASE)  # what a page has, and a text alone lacks
+# What a paragraph may be a part of, below which a line of its own goes.
+PARTED = {"ul", "ol", "dl", "table", "figure"}
+# A block of WordPress begins and ends with a comment.
+BLOCK, BLOCK_ENDS = "<!-- wp:", re.compile(r"\s*<!-- /wp:[\w/-]+ -->")
+BLOCK_BEFORE = re.compile(r"\n{0,2}<!-- wp:(?:paragraph|html) -->\n\Z")
+BLOCK_AFTER = re.compile(r"\n<!-- /wp:(?:paragraph|html) -->")
 
 
 # ------------------------------------------------------------------------------------------------------- the release
@@ -116,6 +125,14 @@ class Element:
             one = one.parent
         return ""
 
+    def above(self) -> list[Element]:
+        """The elements that it is in, the nearest first."""
+        found, one = [], self.parent
+        while one is not None:
+            found.append(one)
+            one = one.parent
+        return found
+
     def nearest(self, name: str) -> Element | None:
         one: Element | None = self
         while one is not None and one.name != name:
@@ -143,6 +160,11 @@ class Reader(HTMLParser):
         self.elements: list[Element] = []
         self.lines = [0]
         self.lines += [found.end() for found in re.finditer("\n", source)]
+        self.is_fragment = not WHOLE.search(source)
+        # WordPress makes a paragraph of what blank lines part, and a line of each line of a text without any tag <p>.
+        self.ends_line = ""
+        if self.is_fragment:
+            self.ends_line = r"\n\s*\n" if BLOCK in source or re.search(r"<p\b", source) else r"\n"
         root = Element("", 0, 0, {}, None)
         self.stack = [root]
         self.blank: tuple[int, int, Element] | None = None
@@ -208,7 +230,12 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         start = self.place()
+        breaks = set()
+        if self.ends_line and not self.stack[-1].within({"p", "pre"}):
+            breaks = {found.start() for found in re.finditer(self.ends_line, data)}
         for number, char in enumerate(data):
+            if number in breaks:
+                self._break()
             self._add(char, start + number, start + number + 1)
 
     def handle_entityref(self, name: str) -> None:
@@ -426,7 +453,9 @@ class Page:
             return "there"
         if not paragraph:
             raise CannotPlace("the release names no paragraph")
-        element = self.paragraph(paragraph)
+        element, place = self.paragraph(paragraph)
+        if element.parent is None:  # a text without tags
+            return self.put_after_line(row, place)
         inside = row.get("stands") == "sentence" and element.name in ("p", "li", "dd", "td", "blockquote", "div")
         link = self.with_addresses(block, row)
         if inside:
@@ -434,14 +463,37 @@ class Page:
                 return "there"
             self.write([(element.stop, element.stop, f" {_inner_html(link)}")])
         else:
-            self.write([(element.end, element.end, f"\n{link}")])
+            self.write([self.behind(element, link)])
+        return "done"
+
+    def behind(self, element: Element, line: str) -> tuple[int, int, str]:
+        """The change that sets a line behind a paragraph; as a block where it ends one."""
+        if self.read.is_fragment:
+            while (above := next((one for one in element.above() if one.name in PARTED), None)) is not None:
+                element = above
+            if ends := BLOCK_ENDS.match(self.source, element.end):
+                block = f"\n\n<!-- wp:paragraph -->\n{line}\n<!-- /wp:paragraph -->"
+                return ends.end(), ends.end(), block
+        return element.end, element.end, f"\n{line}"
+
+    def put_after_line(self, row: dict[str, str], place: int) -> str:
+        """The same where blank lines part the paragraphs; `place`: behind the last character of the paragraph's."""
+        end = self.source.find("\n", place)
+        end = place + len(self.source[place : end if end >= 0 else None].rstrip())
+        block = self.with_addresses(row["html"], row)
+        if row.get("stands") == "sentence":
+            if f" {collapse(Reader(block).shown)}" in f" {collapse(self.read.shown)}":
+                return "there"
+            self.write([(end, end, f" {_inner_html(block)}")])
+        else:
+            self.write([(end, end, f"\n\n{block}")])
         return "done"
 
     def lines_that_say(self, said: str) -> list[Element]:
         return [one for one in self.read.elements if one.name in ("p", "li") and self.read.words_of(one) == said]
 
-    def paragraph(self, words: str) -> Element:
-        """The block that holds a paragraph's words, and ends with them."""
+    def paragraph(self, words: str) -> tuple[Element, int]:
+        """The block that holds a paragraph's words, and where in the file these end."""
         text, wanted = self.read.shown, collapse(words)
         for same in (str, alike):
             places = [place for place in all_of(same(text), same(wanted)) if self.is_line(place, place + len(wanted))]
@@ -452,9 +504,10 @@ class Page:
                 element: Element | None = self.read.text.inside[places[0]]
                 while element is not None and element.name in INLINE:
                     element = element.parent
-                if element is None or element.within(CLOSED - {"a"}) or element.stop < 0:
+                is_text = element is not None and element.parent is None and self.read.is_fragment
+                if element is None or element.within(CLOSED - {"a"}) or (element.stop < 0 and not is_text):
                     raise CannotPlace("the paragraph stands where no link may stand")
-                return element
+                return element, self.read.text.ends[places[0] + len(wanted) - 1]
         raise CannotPlace("the page does not have the paragraph")
 
     def is_line(self, start: int, end: int) -> bool:
@@ -471,9 +524,20 @@ class Page:
                 return "there"
             self.write([(lists[0].stop, lists[0].stop, f"{item}\n")])
             return "done"
+        made = f'<ul class="{LIST}">\n{item}\n</ul>'
+        if self.read.is_fragment and not self.marks_text():
+            place = len(self.source.rstrip())
+            block = f"\n\n<!-- wp:html -->\n{made}\n<!-- /wp:html -->" if BLOCK in self.source else f"\n{made}"
+            self.write([(place, place, block)])
+            return "done"
         place = self.end_of_text()
-        self.write([(place, place, f'<ul class="{LIST}">\n{item}\n</ul>\n')])
+        self.write([(place, place, f"{made}\n")])
         return "done"
+
+    def marks_text(self) -> bool:
+        """Whether an element around the whole of a text alone says that it is one."""
+        whole = self.source.strip().lower()
+        return any(whole.startswith(f"<{name}") and whole.endswith(f"</{name}>") for name in ("article", "main"))
 
     def end_of_text(self) -> int:
         """Where in the file the text of the page ends: that of <article> or <main>; on a page with neither, behind the
@@ -513,12 +577,24 @@ class Page:
         if block is not None and listed is not None and LIST in listed.attributes.get("class", "").split():
             only = sum(one.name == "li" and one.nearest("ul") is listed for one in self.read.elements) == 1
             gone = listed if only else block
-            self.write([(gone.start, self.line_end(gone.end), "")])
+            self.write([(*self.with_block(gone.start, self.line_end(gone.end)), "")])
         elif block is not None and row.get("stands") == "line" and line is not None and own == collapse(line.shown):
             before = block.start - 1 if self.source[block.start - 1 : block.start] == "\n" else block.start
-            self.write([(before, block.end, "")])
+            self.write([(*self.with_block(before, block.end), "")])
         else:
             self.write([(link.start, link.inner, ""), (link.stop, link.end, "")])
+
+    def with_block(self, start: int, end: int) -> tuple[int, int]:
+        """What was set into a text alone, with the comments of its block and the empty line before it."""
+        if not self.read.is_fragment:
+            return start, end
+        inner = start + (self.source[start] == "\n"), end - (self.source[end - 1] == "\n")
+        before, after = BLOCK_BEFORE.search(self.source[: inner[0]]), BLOCK_AFTER.match(self.source, inner[1])
+        if before and after:
+            return before.start(), after.end()
+        is_list = self.source[inner[0] :].startswith("<ul")
+        newlines = re.search(r"\n{0,2}\Z" if not is_list else r"\n?\Z", self.source[: inner[0]])
+        return (newlines.start() if newlines else inner[0]), inner[1]
 
     def line_end(self, place: int) -> int:
         return place + 1 if self.source[place : place + 1] == "\n" else place
