@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -71,7 +70,7 @@ class AnchorLimit:
 
         def waits(phrase: Phrase) -> bool:
             text, source, weight = phrase
-            if used[word_set(text)] >= self.limit:
+            if used(word_set(text)) >= self.limit:
                 return True
             return phrase is not best and not may_replace(text, source, weight, best[0], best[2])
 
@@ -85,17 +84,18 @@ class _Carried:
         """`targets` int64 [n], ascending. `links` int64 [n]: how many lead to each."""
         self.links = np.zeros(len(targets), dtype=np.int64)
         self.spool = Spool(targets)
-        self.read: dict[int, Counter[str]] = {}
-        waiting: dict[int, Counter[str]] = {}
+        self.read: dict[int, dict[str, int]] = {}
+        waiting: dict[int, dict[str, int]] = {}
         of_these = targets.tolist() if len(targets) <= NAMED_TARGETS else None
         for target, rows in itertools.groupby(carried(project, of_these), key=operator.itemgetter(0)):
             place = int(np.searchsorted(targets, target))
             if place == len(targets) or targets[place] != target:
                 continue
-            counts = waiting[target] = Counter()
+            counts = waiting[target] = {}
             for _, anchor, links in rows:
-                counts[word_set(anchor)] += links
-            self.links[place] = counts.total()
+                words = word_set(anchor)
+                counts[words] = counts.get(words, 0) + links
+            self.links[place] = sum(counts.values())
             if len(waiting) == TARGETS_AT_A_TIME:
                 self.spool.put(waiting)
                 waiting = {}
@@ -105,8 +105,8 @@ class _Carried:
         """What was read so far leaves the memory."""
         self.read = {}
 
-    def of(self, target: Any) -> Counter[str]:
+    def of(self, target: int) -> dict[str, int]:
         if target not in self.read:
             where = self.spool.where(np.array([target]))
-            self.read[target] = self.spool.read(where[target]) if where else Counter()
+            self.read[target] = self.spool.read(where[target]) if where else {}
         return self.read[target]

@@ -20,7 +20,7 @@ from linker.models.querysets import APPROVED_STATUSES, UNDECIDED, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from linker.models import Project
 
@@ -104,15 +104,15 @@ class WordsInUse(AnchorUse):
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[tuple[Hashable, str], Counter[str]] = defaultdict(Counter)
+        self._said: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
 
-    def add(self, target: Hashable, anchors: Iterable[str], links: int = 1) -> None:
+    def add(self, target: int, anchors: Iterable[str], links: int = 1) -> None:
         anchors = list(anchors)
         super().add(target, anchors, links)
         for anchor in anchors:
             self._said[target, word_set(anchor)][clean(anchor)] += links
 
-    def said_otherwise(self, target: Hashable, anchor: str) -> str:
+    def said_otherwise(self, target: int, anchor: str) -> str:
         """How most links say these words where none says them as `anchor` does; else empty."""
         said = +self._said[target, word_set(anchor)]
         if not said or bare(anchor) in map(bare, said):

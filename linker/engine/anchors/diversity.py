@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from linker.engine.anchors.candidates import AnchorCandidate
@@ -57,49 +56,47 @@ def is_own_name(anchor: str, title: str, h1: str) -> bool:
     return word_set(anchor) in {word_set(name) for name in names if name}
 
 
-def choose(candidates: Sequence[AnchorCandidate], used: Counter[str], limit: int) -> AnchorCandidate:
+def choose(candidates: Sequence[AnchorCandidate], used: Callable[[str], int], limit: int) -> AnchorCandidate:
     """The best candidate that the target does not carry `limit` times yet, else the least used, ties by rank.
 
-    `candidates` are best first; `used` counts anchors by `word_set` and is left alone. Raises ValueError without
-    candidates or with a limit below 1.
+    `candidates` are best first; `used` says how many links carry an anchor, by its `word_set`. Raises ValueError
+    without candidates or with a limit below 1.
     """
     if not candidates:
         raise ValueError("no anchor to choose from")
     if limit < 1:
         raise ValueError(f"the limit of identical anchors must be at least 1, not {limit}")
     for candidate in candidates:
-        if used[word_set(candidate.text)] < limit:
+        if used(word_set(candidate.text)) < limit:
             return candidate
-    return min(candidates, key=lambda candidate: used[word_set(candidate.text)])
+    return min(candidates, key=lambda candidate: used(word_set(candidate.text)))
 
 
 class AnchorUse:
     """How often each target carries each anchor, identical by `word_set`."""
 
-    def __init__(self, before: Callable[[Hashable], Mapping[str, int]] = lambda _: {}) -> None:
+    def __init__(self, before: Callable[[int], Mapping[str, int]] = lambda _: {}) -> None:
         """`before` gives what a target carried already, counted by `word_set`, where that is kept elsewhere."""
         self._before = before
-        self._by_target: dict[Hashable, Counter[str]] = {}
+        # By target and words in one string: for a million targets, a Counter each takes three times the memory.
+        self._added: dict[str, int] = {}
 
-    def add(self, target: Hashable, anchors: Iterable[str], links: int = 1) -> None:
+    def add(self, target: int, anchors: Iterable[str], links: int = 1) -> None:
         """Counts anchors that lead to `target`, each from so many links."""
-        own = self._by_target.setdefault(target, Counter())
         for anchor in anchors:
-            own[word_set(anchor)] += links
+            key = f"{target} {word_set(anchor)}"
+            self._added[key] = self._added.get(key, 0) + links
 
-    def used(self, target: Hashable) -> Counter[str]:
-        """The target's counts by `word_set`."""
-        used = Counter(self._by_target.get(target))
-        used.update(self._before(target))
-        return used
+    def used(self, target: int) -> Callable[[str], int]:
+        """How many links lead to `target` with an anchor, by its `word_set`."""
+        added, before = self._added, self._before(target)
+        return lambda words: added.get(f"{target} {words}", 0) + before.get(words, 0)
 
-    def times(self, target: Hashable, anchor: str) -> int:
+    def times(self, target: int, anchor: str) -> int:
         """How many links lead to `target` with these words."""
-        words = word_set(anchor)
-        own = self._by_target.get(target)
-        return (own[words] if own else 0) + self._before(target).get(words, 0)
+        return self.used(target)(word_set(anchor))
 
-    def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
+    def take(self, target: int, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
         """Chooses an anchor for one more link to `target` and counts it. Raises ValueError as `choose` does."""
         chosen = choose(candidates, self.used(target), limit)
         self.add(target, [chosen.text])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.candidates import AnchorCandidate
-from linker.engine.anchors.diversity import AnchorUse, choose, may_replace
+from linker.engine.anchors.diversity import AnchorUse, choose, may_replace, word_set
 from tests.examples import tried
 
 
@@ -36,15 +37,14 @@ def test_anchors_that_differ_in_case_or_accents_are_the_same() -> None:
 
 def test_with_all_used_up_the_least_used_comes_ties_by_rank() -> None:
     used = Counter({"a": 5, "b": 3, "c": 3})
-    assert choose(candidates("a", "b", "c"), used, limit=3).text == "b"
-    assert used == {"a": 5, "b": 3, "c": 3}
+    assert choose(candidates("a", "b", "c"), used.__getitem__, limit=3).text == "b"
 
 
 def test_nothing_to_choose_from_is_an_error() -> None:
     with pytest.raises(ValueError, match="no anchor"):
-        choose([], Counter(), limit=3)
+        choose([], Counter[str]().__getitem__, limit=3)
     with pytest.raises(ValueError, match="at least 1"):
-        choose(candidates("a"), Counter(), limit=0)
+        choose(candidates("a"), Counter[str]().__getitem__, limit=0)
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 60))
@@ -54,10 +54,24 @@ def test_no_anchor_is_used_more_than_the_limit_until_all_are_and_then_they_stay_
 ) -> None:
     use = AnchorUse()
     offered = candidates(*"abcdef"[:count])
-    uses = Counter(use.take("page", offered, limit).text for _ in range(links))
+    uses = Counter(use.take(7, offered, limit).text for _ in range(links))
     bound = max(limit, -(-links // count))
     assert all(times <= bound for times in uses.values())
-    assert use.used("page") == uses
+    assert {text: use.times(7, text) for text in "abcdef"} == {text: uses[text] for text in "abcdef"}
+
+
+def test_what_is_counted_of_a_million_targets_takes_up_little_memory() -> None:
+    """A process may take 1.5 GiB for a match of a million pages, each of which has words to count."""
+    use, words = AnchorUse(), "Tents for the snow"
+    word_set(words)
+    tracemalloc.start()
+    try:
+        for target in range(1_000_000, 1_010_000):
+            use.add(target, [words])
+        held = tracemalloc.get_traced_memory()[0] / 10_000
+    finally:
+        tracemalloc.stop()
+    assert 1_000_000 * held <= 0.2 * 2**30
 
 
 @pytest.mark.parametrize(
