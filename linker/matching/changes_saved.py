@@ -80,8 +80,8 @@ def save_changes(
 
         def lock_written() -> None:
             nonlocal was_open, back
-            lock_for_changes(project, saved.stored)
-            was_open, back = _count_open(project), _count_back(project, saved.stored)
+            lock_for_changes(project, stored)
+            was_open, back = _count_open(project), _count_back(project, stored)
 
         progress(1, STEPS, "Choosing anchors and places")
         staged = stage_edges(
@@ -89,8 +89,9 @@ def save_changes(
             lambda _done: progress(1, STEPS, "Choosing anchors and places"),
         )  # fmt: skip
         saved, donors = staged.saved, eligible.ids[eligible.chosen_donor]
+        stored = saved.stored()
         save_unallocated(standing, allocated, saved.unplaced.pairs, donors)
-        stage_changes(eligible, saved.stored)
+        stage_changes(eligible, stored)
         progress(2, STEPS, "Writing suggestions")
         lock()
         _check_stands(project, standing)
@@ -99,7 +100,7 @@ def save_changes(
         staged.even_out()
         replacing.save(standing, saved.replaced, donors)
         settle(project)
-        keep_apart(project, np.unique(saved.stored["target"]).tolist())
+        keep_apart(project, np.unique(stored["target"]).tolist())
         mark_sensitive(project, project.edges.filter(source__in=donors.tolist()))
         progress(3, STEPS, "Cleaning up")
         keep_links_of(standing, np.union1d(donors, closed.donors))
@@ -107,7 +108,7 @@ def save_changes(
             result.marks.keep(standing, changes=report.changes or 0, changed=report.changed_in_all or 0)
         done = replace(
             report,
-            links=len(saved.stored),
+            links=len(stored),
             opened=saved.new,
             refreshed=saved.refreshed,
             back=back,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,8 @@ from linker.engine import worth
 from linker.matching.run_tiers import RunTiers, expects_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from linker.matching.allocation import AllocatedLinks
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 DONORS_AT_A_TIME = 1000
-# Of each pair: the place of its target in Needs, its need, its donor's authority, the weight of its chance of approval.
-WORTH = np.dtype([("place", "i8"), ("need", "f8"), ("authority", "f8"), ("weight", "f8")])
 
 
 class PairFacts(NamedTuple):
-    """What ChosenPairs knows of one of them: see there. `place` and what follows: the fields of WORTH."""
+    """What is known of a chosen pair.
+
+    `quantile`: the share of the run's links that score no higher; `value`: what the tiers read, and `tier`: the place
+    among them, -1 below every tier; `cohort`: whose bounds read it. `text_alone`, `has_kept_room`: see ChosenPairs.
+    `place` of its target in Needs, its `need`, its donor's `authority`, the `weight` of its chance of approval.
+    """
 
     quantile: float
+    value: float
     tier: int
     cohort: int
     text_alone: bool
@@ -39,25 +44,26 @@ class PairFacts(NamedTuple):
 
 @dataclass(frozen=True)
 class ChosenPairs:
-    """Arrays [n]: the donor with the best link first, a donor's links by score, the highest first.
+    """Which of the rows that could become links did, with what is the same for all of them.
 
-    `rows`: all that could become links, of which `positions` did;
-    `quantile`: the share of the run's links that score no higher; `value`: what `tiers` read, and `tier`: the place
-    among them, -1 below every tier; `cohort`: whose bounds read it. `text_alone`: it may be in the donor's text alone;
-    `has_kept_room`: room beside the text is kept for it, since its target chose first and no words of the text mean it.
-    `worth`: see WORTH.
+    There may be millions of pairs: all that can be said of one by itself, `facts` says when its link is made.
+
+    rows           [m] of FOUND: those that could
+    positions      [n] of those that did: the donor with the best link first, a donor's links by score, the highest
+                   first
+    scores         float64, ascending: of all links that the share `quantile` is of
+    text_alone     bool [m]: it may be in the donor's text alone
+    has_kept_room  bool [m]: room beside the text is kept for it, since its target chose first and no words of the text
+                   mean it
     """
 
     rows: NDArray[Any]
     positions: NDArray[np.int64]
-    quantile: NDArray[np.float64]
+    scores: NDArray[np.float64]
     tiers: RunTiers
-    value: NDArray[np.float64]
-    tier: NDArray[np.int64]
-    cohort: NDArray[np.int64]
+    needs: Needs
     text_alone: NDArray[np.bool_]
     has_kept_room: NDArray[np.bool_]
-    worth: NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -74,42 +80,43 @@ class ChosenPairs:
 
     def by_donors(self) -> Iterator[slice]:
         """Slices that hold DONORS_AT_A_TIME donors each."""
-        source = self.sources
-        starts = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1]])) if len(source) else source
+        starts = _starts(self.sources)
         for place in range(0, len(starts), DONORS_AT_A_TIME):
             after = place + DONORS_AT_A_TIME
-            yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(source))
+            yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(self))
 
-    def facts(self, part: slice) -> Iterator[PairFacts]:
-        """What is known of each pair of a slice, as Python's numbers."""
-        columns = (self.quantile, self.tier, self.cohort, self.text_alone, self.has_kept_room)
-        rows = zip(*(column[part].tolist() for column in columns), self.worth[part].tolist(), strict=True)
-        for *numbers, of_worth in rows:
-            yield PairFacts(*numbers, *of_worth)
+    def facts(self, part: slice) -> list[PairFacts]:
+        """What is known of each pair of a slice, as Python's numbers. Asks the database where there are cohorts."""
+        places = self.positions[part]
+        rows = self.rows[places]
+        quantile = _quantiles(self.scores, rows["score"])
+        value, cohort = self.tiers.values(rows, quantile), self.tiers.cohorts(rows, expects_words(rows))
+        of_tiers = (quantile, value, self.tiers.places(value, cohort), cohort)
+        columns = (*of_tiers, self.text_alone[places], self.has_kept_room[places], *_worth(self.needs, rows))
+        return list(map(PairFacts._make, zip(*(column.tolist() for column in columns), strict=True)))
 
 
 def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> ChosenPairs:
     rows, allocation = allocated.eligible, allocated.allocation
     positions = _in_order(rows, allocation.chosen)
-    chosen = rows[positions]
     others = allocated.staying.score if allocated.staying is not None else np.empty(0)
-    quantile = _quantiles(chosen["score"], others)
-    tiers = RunTiers(project, chosen["probability"])
-    value, cohort = tiers.values(chosen, quantile), tiers.cohorts(chosen, expects_words(chosen))
-    chose_first = np.zeros(len(rows), dtype=np.bool_)
-    chose_first[allocation.for_need] = True
+    chose_first = rows[allocation.for_need]
+    has_kept_room = np.zeros(len(rows), dtype=np.bool_)
+    has_kept_room[allocation.for_need] = ~(chose_first["probability"] > chose_first["beside"])
     return ChosenPairs(
         rows=rows,
         positions=positions,
-        quantile=quantile,
-        tiers=tiers,
-        value=value,
-        tier=tiers.places(value, cohort),
-        cohort=cohort,
-        text_alone=allocated.text_alone[positions],
-        has_kept_room=chose_first[positions] & ~(chosen["probability"] > chosen["beside"]),
-        worth=_worth(needs, chosen),
+        scores=np.sort(np.concatenate([rows["score"][positions], others])),
+        tiers=RunTiers(project, rows["probability"][positions]),
+        needs=needs,
+        text_alone=allocated.text_alone,
+        has_kept_room=has_kept_room,
     )
+
+
+def _starts(source: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where the pairs of each donor begin."""
+    return np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1]])) if len(source) else source
 
 
 def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -121,20 +128,17 @@ def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.int64
     return chosen[order][np.argsort(-best, kind="stable")]
 
 
-def _quantiles(score: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the scores, and of `others` beside them, that are no higher than each, float64 [n], in (0, 1]."""
-    every = np.sort(np.concatenate([score, others]))
-    return np.round(np.searchsorted(every, score, side="right") / max(len(every), 1), 6)
+def _quantiles(scores: NDArray[np.float64], some: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of the scores, ascending, that are no higher than each of `some` [k] of them, float64 [k] in (0, 1]."""
+    return np.round(np.searchsorted(scores, some, side="right") / max(len(scores), 1), 6)
 
 
-def _worth(needs: Needs, rows: NDArray[Any]) -> NDArray[Any]:
-    """WORTH of each row."""
-    found = np.empty(len(rows), dtype=WORTH)
-    if not len(rows):
-        return found
+def _worth(needs: Needs, rows: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Of each row, what PairFacts says last: place, need, authority, weight."""
     target, donor = needs.places(rows["target"]), needs.places(rows["source"])
-    found["place"] = target
-    found["need"] = np.where(target >= 0, needs.need[target], 0) if len(needs.ids) else 0
-    found["authority"] = np.where(donor >= 0, needs.authority[donor], np.nan) if len(needs.ids) else np.nan
-    found["weight"] = worth.weight(found["need"], found["authority"])
-    return found
+    if not len(needs.ids):
+        need, authority = np.zeros(len(rows)), np.full(len(rows), np.nan)
+    else:
+        need = np.where(target >= 0, needs.need[target], 0)
+        authority = np.where(donor >= 0, needs.authority[donor], np.nan)
+    return target, need, authority, worth.weight(need, authority)

@@ -16,6 +16,7 @@ from linker.matching.chosen import ChosenPairs, PairFacts, chosen_pairs
 from linker.matching.edge_writer import EdgeWriter, KnownEdge
 from linker.matching.lessons import TRAITS
 from linker.matching.new_links import LinkMaker, NewLink, Unplaced
+from linker.matching.report import BINS, histogram_of
 from linker.models import RunBlock
 from linker.models.querysets import OPEN, SURE, sql, sure_sql
 from linker.storage.copy import analyze
@@ -34,19 +35,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SavedEdges:
-    """What became of the chosen pairs: how many edges are `new` and `refreshed`; how many links have each placement
-    ("inline", "related", "gap") and generator; `stored`: the rows of FOUND that are edges; the `value` that `tiers`
-    read of each edge, float64 [n]; what found no place; and which of the edges would replace a released link."""
+    """What became of the `chosen` pairs: how many edges are `new` and `refreshed`; how many links have each placement
+    ("inline", "related", "gap") and generator; the `histogram` of what the tiers read of them; what found no place;
+    which of the edges would replace a released link; and which pairs are edges, `is_stored` bool [n]."""
 
     new: int
     refreshed: int
     placements: Counter[str]
     generators: Counter[str]
-    tiers: RunTiers
-    value: NDArray[np.float64]
+    histogram: NDArray[np.int64]
     unplaced: Unplaced
-    stored: NDArray[Any]
     replaced: list[Replaced]
+    chosen: ChosenPairs
+    is_stored: NDArray[np.bool_]
+
+    @property
+    def tiers(self) -> RunTiers:
+        return self.chosen.tiers
+
+    def stored(self) -> NDArray[Any]:
+        """The rows of FOUND that are edges. A copy: of a run over the whole site they may be millions."""
+        return self.chosen.rows[self.chosen.positions[self.is_stored]]
 
 
 @dataclass(frozen=True)
@@ -74,12 +83,12 @@ class StagedEdges:
         longer proposed are marked."""
         if not self.writer.are_first:
             even_out_donor_best(self.writer.run.project)
-            even_out_need(self.writer.run.project, None if self.is_whole else self.saved.stored["target"])
+            even_out_need(self.writer.run.project, None if self.is_whole else self.saved.stored()["target"])
 
     @property
     def _donors(self) -> NDArray[np.int64] | None:
         """Whose best edge may be another now, ids int64 [k]: all, or of what changed those that got edges."""
-        return None if self.is_whole else np.unique(self.saved.stored["source"])
+        return None if self.is_whole else np.unique(self.saved.stored()["source"])
 
 
 def stage_edges(
@@ -101,22 +110,26 @@ def stage_edges(
     values = _EdgeValues(run, result, needs)
     writer = EdgeWriter(run, result.ranked_by)
     is_stored = np.zeros(len(chosen), dtype=np.bool_)
+    histogram = np.zeros(BINS, dtype=np.int64)
     found: Counter[int] = Counter()  # by the generators' bits
     with writer.open(_references(run, chosen, values.categories)) as background:
         for part in chosen.by_donors():
             background.wait()
             pairs = chosen.rows[chosen.positions[part]]
             links.placer.read(pairs)
-            before = writer.begin(pairs)
+            before, facts_of_pairs = writer.begin(pairs), chosen.facts(part)
             writer.send(background)
             made: list[dict[str, Any]] = []
-            for place, (row, facts) in enumerate(zip(_as_dicts(pairs), chosen.facts(part), strict=True), part.start):
+            values_read: list[float] = []
+            for place, (row, facts) in enumerate(zip(_as_dicts(pairs), facts_of_pairs, strict=True), part.start):
                 link = links.make(row, facts)
                 if link is not None:
                     is_stored[place] = True
                     found[row["found"]] += 1
+                    values_read.append(facts.value)
                     made.append(values.of(row, facts, link))
             _give_best_of_donors(made, before)
+            histogram += histogram_of(values_read)
             for edge in made:
                 writer.add(edge)
             progress(part.stop)
@@ -134,11 +147,11 @@ def stage_edges(
         writer.refreshed,
         links.placements,
         generators,
-        chosen.tiers,
-        chosen.value[is_stored],
+        histogram,
         links.unplaced,
-        chosen.rows[chosen.positions[is_stored]],
         links.replaced,
+        chosen,
+        is_stored,
     )
     return StagedEdges(saved, writer, is_whole)
 
@@ -156,7 +169,7 @@ def _references(
     return {
         "linker_run": [run.pk],
         "linker_category": [category for category in categories if category],
-        "linker_page": np.union1d(chosen.sources, chosen.targets),
+        "linker_page": np.union1d(np.unique(chosen.sources), np.unique(chosen.targets)),
     }
 
 

@@ -60,7 +60,7 @@ class LinkMaker:
         self.inline_bounds = self.tiers.lowest(Placement.INLINE)
         self.placer = Placer(project, chosen.sources, chosen.targets, phrases)
         self.caps = _caps(project, params, allocated)
-        self.caps.keep_room(chosen.sources[chosen.has_kept_room].tolist())
+        self.caps.keep_room(chosen.rows["source"][chosen.has_kept_room].tolist())
         self.placements = Counter[str]()
         self.unplaced = Unplaced()
         self.replacing, self.gain = allocated.replacing, project.replace_gain / 100

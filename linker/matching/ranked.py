@@ -191,7 +191,7 @@ def _known(loaded: Loaded, known: Ranked | None) -> KnownPairs | None:
     if known is None:
         return None
     rows = rows_of(loaded, known)
-    return KnownPairs(rows, known.anchor_choices(rows["place"]), partial(why_of, known))
+    return KnownPairs(rows, known.anchor_choices(rows["place"].astype(np.int64)), partial(why_of, known))
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
@@ -265,7 +265,8 @@ class FoundWords:
 
     def read(self, rows: NDArray[Any]) -> None:
         pairs = zip(rows["source"].tolist(), rows["target"].tolist(), strict=True)
-        self.choices = dict(zip(pairs, self.ranked.anchor_choices(rows["place"]), strict=True))
+        choices = self.ranked.anchor_choices(rows["place"].astype(np.int64))
+        self.choices = dict(zip(pairs, choices, strict=True))
 
     def of(self, source: int, target: int) -> list[tuple[str, str, float]]:
         choices = self.choices.get((source, target), [])

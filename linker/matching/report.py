@@ -36,6 +36,8 @@ from linker.storage.copy import copy_out
 from linker.storage.site_figures import language_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
@@ -134,7 +136,6 @@ def ended_report(
     """The whole report of a run whose edges are stored; `lacking`: the acceptors that lack links, by id."""
     edges = run.project.edges.filter(run=run)
     tiers = dict(edges.values_list("tier__name").annotate(Count("pk")).order_by())
-    bins = np.clip((saved.value * BINS).astype(np.int64), 0, BINS - 1)
     orphans = needs.orphans(lacking)
     copies = result.report.copies
     return replace(
@@ -144,7 +145,7 @@ def ended_report(
         threshold=params.floor(result.ranking),
         candidates=len(allocated.eligible),
         donors_with_full_pool=_full_pools(allocated.eligible, params),
-        edges=len(saved.value),
+        edges=saved.new + saved.refreshed,
         new=saved.new,
         refreshed=saved.refreshed,
         stale=stale.undecided,
@@ -157,12 +158,18 @@ def ended_report(
         tiers=tuple(TierCount(name=name, links=links) for name, links in tiers.items() if name),
         below_tiers=tiers.get(None),
         held_back=edges.filter(HIDDEN).count(),
-        histogram=tuple(np.bincount(bins, minlength=BINS).tolist()),
+        histogram=tuple(saved.histogram.tolist()),
         allocation=_allocation_report(params, allocated, saved),
         copies=replace(copies, pairs_held_out=int((allocated.reason == Reason.SAME_GROUP).sum())) if copies else None,
         under_linked=_received(run, lacking, allocated, saved) if len(lacking) else None,
         orphans=_received(run, orphans, allocated, saved) if len(orphans) else None,
     )
+
+
+def histogram_of(values: Sequence[float]) -> NDArray[np.int64]:
+    """How many of the values that tiers read are in each part of [0, 1], int64 [BINS]."""
+    bins = np.clip((np.array(values, dtype=np.float64) * BINS).astype(np.int64), 0, BINS - 1)
+    return np.bincount(bins, minlength=BINS)
 
 
 def _full_pools(rows: NDArray[Any], params: MatchParams) -> int:
@@ -212,7 +219,7 @@ def _received(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, s
     wanted = allocated.wanted[allocated.reason == 0]
     missed = wanted & ~allocated.text_alone
     missed[chosen] = False
-    links = allocated.eligible[chosen][wanted[chosen]]
+    links = allocated.eligible[chosen[wanted[chosen]]]
     pairs = zip(links["source"].tolist(), links["target"].tolist(), strict=True)
     lost = [pair[1] for pair in pairs if saved.unplaced.pairs.get(pair) is Reason.RELATED_FULL]
     for name, targets in (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FOUND = np.dtype(
     [
         *(("source", "i8"), ("target", "i8"), ("block", "i4"), ("level", "i2"), ("similarity", "f8"), ("score", "f8")),
-        *(("probability", "f8"), ("beside", "f8"), ("found", "i4"), ("place", "i8")),
+        *(("probability", "f8"), ("beside", "f8"), ("found", "i4"), ("place", "i4")),
     ]
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEMORY_BYTES = 256 * 2**20
+MEMORY_BYTES = 64 * 2**20
 
 
 class Spool:

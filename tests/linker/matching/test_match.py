@@ -11,6 +11,7 @@ from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.errors import UserError
 from linker.matching.batches import batches_left, run_batch
+from linker.matching.chosen import ChosenPairs, chosen_pairs
 from linker.matching.finish import finish_match
 from linker.matching.plan import plan_match
 from linker.matching.report_types import MatchReport
@@ -164,6 +165,23 @@ def test_a_donor_whose_best_targets_are_full_is_looked_at_again(project, site, m
     stored = set(CandidateEdge.objects.filter(stale=False).values_list("source_id", "target_id"))
     assert stored == set(expected)
     assert run.report["candidates"] > len(expected)
+
+
+def test_the_links_of_a_million_pages_take_up_little_memory(project, site, monkeypatch):
+    """A million pages have five million links, and a process may take 1.5 GiB for all it does. What can be said of one
+    link by itself is said when it is made, and not held of all of them."""
+    held: list[ChosenPairs] = []
+
+    def kept(*args) -> ChosenPairs:
+        held.append(chosen_pairs(*args))
+        return held[-1]
+
+    monkeypatch.setattr("linker.matching.edges.chosen_pairs", kept)
+    match(project, levels_up=5, inline_per_donor=0, related_per_donor=4, pool=4)
+    [chosen] = held
+    assert len(chosen) == len(chosen.rows) == 4 * len(site)
+    arrays = [value for value in vars(chosen).values() if isinstance(value, np.ndarray)]
+    assert 5_000_000 * sum(array.nbytes for array in arrays) / len(chosen) <= 0.4 * 2**30
 
 
 @pytest.mark.nightly
