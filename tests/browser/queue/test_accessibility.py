@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from review import undoing
 from review.decisions import decide_edges
 from review.models import Verb
-from tests.browser.queue.screen import card, expect_loaded, expect_open, expect_saved, press
+from tests.browser.queue.screen import card, expect_loaded, expect_open, expect_saved, open_queue, press
 from tests.factories import make_category, make_edge, make_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,6 +45,24 @@ def test_every_target_can_be_hit_and_tab_reaches_the_cards_controls_within_a_few
         raise AssertionError("twenty stops from the head of the page and no control of the card")
     press(at_queue, ("Escape", "x"))
     assert at_queue.evaluate(SMALL, 24) == []
+
+
+def test_a_filter_that_has_no_room_in_the_bar_is_cut_with_an_ellipsis(page, editor, sign_in, edges, queue_url):
+    page.set_viewport_size({"width": 1300, "height": 900})
+    sign_in(editor)
+    open_queue(page, queue_url + "?placement=inline&sensitive=not&order=score")
+    page.evaluate("""() => {
+        document.querySelector("[data-saved]").textContent = "2 came back, not saved";
+        document.querySelector("[data-look]").hidden = false;
+        document.querySelector("[data-look-count]").textContent = "2 need another look";
+    }""")
+    chips = page.locator(".queuebar__chips")
+    room = chips.bounding_box()
+    for chip in chips.locator(".chip").all():
+        box = chip.bounding_box()
+        assert room["x"] <= box["x"]
+        assert box["x"] + box["width"] <= room["x"] + room["width"] + 0.5
+        assert chip.get_by_text("×").is_visible()
 
 
 def test_the_queue_fits_a_phone_and_is_decided_with_a_thumb(page, project, editor, sign_in, edges, queue_url):

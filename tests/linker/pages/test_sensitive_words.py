@@ -86,6 +86,13 @@ MISSES = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("title", ["IRS2Go: Ease Tax Anxiety", "Range anxiety of electric cars", "Status Anxiety"])
+def test_anxiety_about_taxes_is_not_medical(title):
+    assert "medical" not in kinds(title, "en")
+    assert "medical" in kinds(f"{title} and anxiety disorders", "en")
+    assert "medical" in kinds("Living with anxiety", "en")
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_language_knows_each_subject(language):
     missed = [
