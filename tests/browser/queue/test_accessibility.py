@@ -50,7 +50,7 @@ def test_every_target_can_be_hit_and_tab_reaches_the_cards_controls_within_a_few
 def test_a_filter_that_has_no_room_in_the_bar_is_cut_with_an_ellipsis(page, editor, sign_in, edges, queue_url):
     page.set_viewport_size({"width": 1300, "height": 900})
     sign_in(editor)
-    open_queue(page, queue_url + "?placement=inline&sensitive=not&order=score")
+    open_queue(page, queue_url + "?placement=inline&sensitive=not")
     page.evaluate("""() => {
         document.querySelector("[data-saved]").textContent = "2 came back, not saved";
         document.querySelector("[data-look]").hidden = false;
