@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 AROUND = timedelta(minutes=10)  # for how long the decisions of one batch are written at most
+PAGES, BODIES = ("edge__source", "edge__target"), ("edge__source__body", "edge__target__body")
 AT_A_TIME = 100  # of a user's decisions, looked at for those that hold
 # The link left with this decision, and came back to the queue from the site.
 _RELEASED_SINCE = Exists(
@@ -112,7 +113,7 @@ def newest_of(project: Project, user: User) -> Iterator[Decision]:
     some = list(last.values_list("pk", flat=True)[:AT_A_TIME])
     while some:
         holding = decisions_in_force(project).filter(~_RELEASED_SINCE, pk__in=some).exclude(verb__in=AFTER_RELEASE)
-        yield from holding.select_related("edge__target").order_by("-pk")
+        yield from holding.select_related(*PAGES).defer(*BODIES).order_by("-pk")
         is_last = len(some) < AT_A_TIME
         some = [] if is_last else list(last.filter(pk__lt=some[-1]).values_list("pk", flat=True)[:AT_A_TIME])
 

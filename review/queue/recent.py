@@ -15,7 +15,7 @@ from review.models import Decision, KnownReading, OperationKey, SecondReading, S
 from review.overlap import due_to
 from review.queue import opinions
 from review.queue.known_edges import STATUS_AFTER, edges_at
-from review.undoing import AT_A_TIME, newest_of, sizes_of_batches
+from review.undoing import AT_A_TIME, BODIES, PAGES, newest_of, sizes_of_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,12 +87,12 @@ def _set_aside(project: Project, user: User, most: int) -> Iterator[Done]:
     is_open = of("edge", UNDECIDED)
     if project.read_twice:
         is_open |= Q(Exists(due_to(project, user).filter(edge=OuterRef("edge"))))
-    for row in rows.filter(is_open).select_related("edge__target").order_by("-at", "-pk")[:most]:
+    for row in rows.filter(is_open).select_related(*PAGES).defer(*BODIES).order_by("-at", "-pk")[:most]:
         yield Done(row.edge, row.at, _("Later"), row.edge.anchor, taken_back_by="back")
 
 
 def _asked(project: Project, user: User, most: int) -> Iterator[Done]:
-    for row in opinions.unanswered(project, user).select_related("edge__target")[:most]:
+    for row in opinions.unanswered(project, user).select_related(*PAGES).defer(*BODIES)[:most]:
         yield Done(row.edge, row.at, _("Opinion asked"), row.edge.anchor, taken_back_by="unask")
 
 
@@ -100,7 +100,7 @@ def _read(project: Project, user: User, most: int) -> Iterator[Done]:
     if not project.read_twice:
         return
     rows = SecondReading.objects.filter(project=project, reader=user, undone_by=None, key__isnull=False)
-    for row in rows.exclude(verb=Verb.UNDO).select_related("edge__target").order_by("-at", "-pk")[:most]:
+    for row in rows.exclude(verb=Verb.UNDO).select_related(*PAGES).defer(*BODIES).order_by("-at", "-pk")[:most]:
         yield Done(row.edge, row.at, str(Verb(row.verb).label), row.anchor, reading=row.key, verb=row.verb)
 
 

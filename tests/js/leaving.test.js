@@ -84,6 +84,28 @@ test("who leaves while a key waits for its card is asked", inWindow({}, async (w
   assert.equal(server.states[1], "accepted");
 }));
 
+test("who leaves with words that are typed and not sent is asked, on whichever card, and not where none are typed", inWindow({}, async (window) => {
+  const isAsked = () => {
+    let asked = false;
+    for (const listener of window.listeners.beforeunload) listener({ preventDefault: () => { asked = true; } });
+    return asked;
+  };
+  window.press(["1", "e", "Escape"]);
+  assert.equal(isAsked(), false);
+  window.press(["e", "!", "Tab"]);
+  assert.equal(isAsked(), true);
+  window.document.activeElement.blur();
+  window.press("j");
+  assert.deepEqual([window.open, isAsked()], [2, true]);
+  window.press("ka");
+  await settle();
+  assert.equal(isAsked(), false, "they are saved");
+  window.press("x");
+  window.find("[data-reject-form] [name=note]").focus();
+  window.press("why");
+  assert.equal(isAsked(), true);
+}));
+
 test("of more than go in one request, the newest comes back at once after a reload", inWindow({ count: 60, perDonor: 60 }, async (window, server) => {
   server.faultOf = () => 500;
   await settle();

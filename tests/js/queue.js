@@ -102,7 +102,7 @@ export class Window {
     element("p", { "data-recent-none": "" }), element("template", { "data-end": "" }, element("h2", {}, "Nothing left"),
       element("p", { "data-end-look": "", hidden: true }, element("button", { type: "button", "data-look-again": "" }, element("span", { "data-look-count": "" }))),
       ...["accepted", "later"].map((name) => element("p", { "data-end-row": "", hidden: true }, element("b", { "data-count": name }, "0")))),
-    element("template", { "data-recent-item": "" }, element("li", {}, element("a"), element("span", { "data-to": "" }, element("span", { "data-target": "" })), ...["verb", "goes", "name", "message"].map((name) => element("span", { [`data-${name}`]: "" })),
+    element("template", { "data-recent-item": "" }, element("li", {}, element("a"), element("span", { "data-to": "" }, element("span", { "data-target": "" })), element("span", { "data-on": "" }, element("span", { "data-donor": "" })), ...["verb", "goes", "name", "message"].map((name) => element("span", { [`data-${name}`]: "" })),
       element("form", { "data-undo": "" }, element("button", {}, element("span", { "data-does": "" }), element("span", { "data-of": "" }))))),
     element("dialog", { "data-dialog": "", open: false }));
     const bar = element("div", { "data-bar": "" },

@@ -149,7 +149,7 @@ export function headOf({ source }, accepted = "0") { return JSON.stringify(["div
 // The parts of templates/review/_card.html that the scripts know.
 export function cardOf({ edge, source, anchor, target, state, run, warnings = [], excerpt = [] }, { mayDecide = true, canComment = false } = {}) {
   const accept = { form: `accept-${edge}`, name: "do" };
-  const article = { "data-edge": edge, "data-source": source, "data-of-group": source, "data-state": state, id: `edge-${edge}` };
+  const article = { "data-edge": edge, "data-source": source, "data-of-group": source, "data-state": state, "data-donor": `Donor ${source}`, id: `edge-${edge}` };
   if (state !== "suggested" || !mayDecide) return JSON.stringify(["article", article, ["h4", { class: "edge__title" }, target], ["p", {}, state], ["form", { "data-undo-card": "" }, ["button"]]]);
   const place = (value, where, checked) => ["input", { type: "radio", name: "where", value, "data-where": where, checked }];
   const pick = (value) => ["input", { type: "radio", name: "pick", value, "data-pick": "" }];

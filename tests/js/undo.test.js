@@ -265,3 +265,8 @@ test("a decision of one's own in between is taken back first, and the file is as
   await settle();
   assert.deepEqual(server.said, ["decide 1", "undo"]);
 }));
+
+test("a line of the last decisions names the donor", inWindow({ count: 4 }, async (window) => {
+  window.press("aaa");
+  assert.deepEqual(window.recent.map((line) => line.querySelector("[data-donor]").textContent), ["Donor 2", "Donor 1", "Donor 1"]);
+}));

@@ -166,7 +166,7 @@ def test_a_long_or_hostile_page_is_shown_in_part_and_as_text(project, as_editor)
 
 
 @pytest.mark.parametrize(
-    ("query", "said"), [("", "in the text: Warm socks Undo"), ("?status=accepted", "Tips → Warm socks")]
+    ("query", "said"), [("", "in the text: Warm socks on Tips Undo"), ("?status=accepted", "Tips → Warm socks")]
 )
 def test_where_the_words_of_a_link_are_the_acceptors_name_a_list_says_them_once(
     project, as_editor, editor, query, said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -9,6 +11,7 @@ from linker.models import EdgeStatus
 from review import overlap
 from review.decisions import decide_edges
 from review.models import Verb
+from review.queue.card_words import name_of
 from review.queue.recent import recent_work
 from tests.factories import make_edge, make_member, make_page, make_project
 from tests.review.known_answers.cards import make_known
@@ -96,3 +99,9 @@ def test_a_second_reading_is_taken_back_by_its_own_button(project, editor, due, 
 def test_what_is_to_be_read_as_the_second_and_is_set_aside_can_be_taken_back(project, editor, due, as_editor):
     send(as_editor, operation("aside", edge=due.pk))
     assert held(project, editor) == [due.pk]
+
+
+def test_each_line_names_the_donor(project, done, as_editor, editor):
+    lines = re.findall(r'class="recent__from small muted truncate">([^<]*)<', as_editor.get(PAGE).content.decode())
+    donors = [name_of(one.edge.source) for one in recent_work(project, editor)]
+    assert [" ".join(line.split()) for line in lines] == [f"on {name}" for name in donors]

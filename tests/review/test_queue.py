@@ -149,6 +149,14 @@ def test_the_end_of_the_list_says_what_was_decided_and_leads_to_what_waits(proje
     assert {sent["counts"]["menu"][name] for name in ("later", "today")} == {"0", "3"}
 
 
+def test_the_end_of_a_filtered_list_says_which_numbers_are_of_the_filter(project, as_editor, editor):
+    edges = [make_edge(project, anchor=words) for words in ("red boots", "blue boots")]
+    decide_edges(project, [edge.pk for edge in edges], Verb.ACCEPT, editor)
+    page = text(as_editor.get(f"{PAGE}?text=red"))
+    assert "You have decided 2 today, with this filter and others." in page
+    assert re.search(r"whoever decided: .*Accepted 1 ", page)
+
+
 def test_each_tick_of_the_filter_stands_before_its_label(edge, as_editor):
     form = compact(as_editor.get(f"{PAGE}all-filters/").content.decode())
     ticks = re.findall(r'<label class="field--check field"> ?<input type="checkbox" name="(\w+)"', form)

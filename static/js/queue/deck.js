@@ -19,6 +19,7 @@ export function itemOf({ edge, source, group, card, line, head = "", cursor = ""
     edge, source, group, head, cursor, line: parse(line),
     get node() { return (node ??= parse(card)); },
     set node(other) { node = other; },
+    get isMade() { return node !== null; },
   };
 }
 

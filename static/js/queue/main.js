@@ -5,7 +5,7 @@
 import { addAnswers } from "./answers.js";
 import { addDeciding } from "./deciding.js";
 import { Deck } from "./deck.js";
-import { HeldKeys } from "./held.js";
+import { HeldKeys, isField } from "./held.js";
 import { listen } from "./keys.js";
 import { addLooking } from "./looking.js";
 import { addMeanwhile } from "./meanwhile.js";
@@ -181,11 +181,13 @@ function listenToThePage(desk) {
     if (event.target.matches("[name=reach]")) reach.remember(event.target);
   });
   root.addEventListener("input", (event) => {
-    if (!event.target.matches("[data-anchor]")) return;
-    words.type(event.target.closest("[data-edge]"));
+    const card = event.target.closest("[data-edge]");
+    if (card && isField(event.target)) card.dataset.typed = "1";
+    if (event.target.matches("[data-anchor]")) words.type(card);
   });
-  // A key that waits for its card is kept nowhere: who leaves now is asked.
-  addEventListener("beforeunload", (event) => { if (held.wait) event.preventDefault(); });
+  // A key that waits for its card is kept nowhere, and neither is what is typed and not sent: who leaves now is asked.
+  const isTyped = (item) => item.isMade !== false && words.isTyped(item.node);
+  addEventListener("beforeunload", (event) => { if (held.wait || deck.items.some(isTyped)) event.preventDefault(); });
   root.addEventListener("pointerup", () => { if (deck.current) setTimeout(takeSelection, 0); });
   const takeSelection = () => { if (!words.takeSelection(deck.current.node)) desk.say(saying("in-a-link"), true); };
 }

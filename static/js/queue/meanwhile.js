@@ -56,10 +56,9 @@ export function addMeanwhile(desk) {
 
   // The open card has been decided elsewhere. What somebody writes in it stays: the server says more once it is sent.
   function close(item, closed) {
-    const isInUse = words.isTouched(item.node) || item.node.querySelector("[data-reject][open], [data-ask][open]");
     if (item.isSaidClosed) return;
     item.isSaidClosed = true;
-    if (!isInUse) item.node = itemOf(closed).node;
+    if (!words.isTouched(item.node)) item.node = itemOf(closed).node;
     desk.say(saying("decided-meanwhile"), true);
   }
 

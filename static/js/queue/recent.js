@@ -46,6 +46,7 @@ export class Recent {
     item.querySelector("a").href = this.edgeUrl.replace("/0/", `/${edge}/`);
     for (const [name, text] of Object.entries(label)) item.querySelector(`[data-${name}]`).textContent = text;
     item.querySelector("[data-of]").textContent = label.name;
+    item.querySelector("[data-on]").hidden = !label.donor;
     item.querySelector("[data-to]").hidden = label.name === label.target; // the words say where it goes
     this.entries.set(key, item);
     return item;

@@ -158,7 +158,8 @@ export function addScreen(desk) {
 
   const nameOf = (card) => ({
     name: card.querySelector("[data-anchor]")?.value || "",
-    target: card.querySelector(".edge__title")?.textContent.trim() || "",
+    target: [...card.querySelectorAll(".edge__title")].at(-1)?.textContent.trim() || "",
+    donor: card.dataset.donor || "",
   });
 
   Object.assign(desk, { paint, paintMenu, paintState, paintLook, say, forgetMessages, countAccepted, nameOf });

@@ -188,7 +188,7 @@ export function addUndoing(desk) {
     if (!label) return;
     const item = deck.items.find((other) => other.edge === label.edge);
     if (item && !back.some((fresh) => fresh.edge === label.edge)) closeAgain(item, answer);
-    recent.add({ key, edge: label.edge, label: { verb: saying("undo"), name: label.name || "", target: label.target || "" } });
+    recent.add({ key, edge: label.edge, label: { verb: saying("undo"), name: label.name || "", target: label.target || "", donor: label.donor || "" } });
     recent.mark(key, "refused", answer.message);
   }
 

@@ -152,13 +152,17 @@ export function reset(card) {
   }
 }
 
+const changed = (card) => [...card.querySelectorAll("[data-anchor], [data-sentence], [name=note], .edge__says")].some((field) => field.value !== field.defaultValue);
+
 // Whether somebody has begun to change the card, to reject it, or to write about it.
 export function isTouched(card) {
-  const fields = [...card.querySelectorAll("[data-anchor], [data-sentence], [name=note], .edge__says")];
   const radios = [...card.querySelectorAll("[type=radio]:not([name=reach])")]; // that one is remembered from card to card
-  return fields.some((field) => field.value !== field.defaultValue) || radios.some((radio) => radio.checked !== radio.defaultChecked)
+  return changed(card) || radios.some((radio) => radio.checked !== radio.defaultChecked)
     || card.querySelector("[data-reject][open], [data-ask][open]") !== null || card.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
 }
+
+// Whether somebody has typed on the card what is not sent yet.
+export const isTyped = (card) => Boolean(card.dataset.typed) && changed(card);
 
 // Asks what is to be said against the words, once they have not changed for a moment.
 export function check(card) {

@@ -54,23 +54,20 @@ def test_shift_a_shows_a_group_that_is_left_accepted_and_undone_as_one(at_queue,
         at_queue.keyboard.press("j")
 
 
-def test_behind_a_group_comes_the_next_card_and_those_passed_over_come_at_the_end(at_many, many):
-    """Thirty suggestions of each of two donors: the first two are passed over."""
-    press(at_many, "jj")
-    expect_open(at_many, many[2])
-    at_many.keyboard.press("Shift+A")
-    for edge in many[5:30]:
-        at_many.locator(f"[name=edge][value^='{edge.pk}:']").uncheck()
-    for edge in many[:2]:
-        at_many.locator(f"[name=edge][value^='{edge.pk}:']").uncheck()
-    at_many.keyboard.press("Enter")
-    expect_open(at_many, many[5])
-    assert statuses(many[:6]) == ["suggested"] * 2 + ["accepted"] * 3 + ["suggested"]
-    press(at_many, "s" * 55)
-    expect_open(at_many, many[0])
-    press(at_many, "ss")
-    expect(at_many.get_by_role("heading", name="Nothing left to review")).to_be_visible()
-    expect_saved(at_many)
+def test_behind_a_group_comes_the_next_card_and_those_passed_over_come_at_the_end(at_row, row):
+    press(at_row, "jj")
+    expect_open(at_row, row[2])
+    at_row.keyboard.press("Shift+A")
+    for edge in (*row[:2], *row[5:]):
+        at_row.locator(f"[name=edge][value^='{edge.pk}:']").uncheck()
+    at_row.keyboard.press("Enter")
+    expect_open(at_row, row[5])
+    assert statuses(row[:6]) == ["suggested"] * 2 + ["accepted"] * 3 + ["suggested"]
+    press(at_row, "s" * 13)
+    expect_open(at_row, row[0])
+    press(at_row, "ss")
+    expect(at_row.get_by_role("heading", name="Nothing left to review")).to_be_visible()
+    expect_saved(at_row)
 
 
 @pytest.fixture
