@@ -37,7 +37,7 @@ GAP = "gap"  # a placement to filter by: wanted in the text, which has no words 
 # The placements to filter by. The first four share out all suggestions; the others hold several of them.
 PLACEMENTS = {
     **{place.value: place.label for place in Stands},
-    Placement.RELATED.value: _("Beside the text: all but those in the text"),
+    Placement.RELATED.value: _("Beside the text"),
     GAP: _("Without sure words in the text, wherever they go"),
 }
 

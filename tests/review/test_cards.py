@@ -227,7 +227,8 @@ def test_the_tab_for_links_beside_the_text_says_what_their_filter_and_their_card
     [address] = re.findall(r'<a href="([^"]+)"[^>]*>\s*Beside the text</a>', page)
     assert "No words fit" not in page
     assert QueueFilter.from_query(QueryDict(address[1:])).queryset(project).count() == 3
-    assert text(as_editor.get(PAGE + address)).count("Beside the text: all but those in the text") >= 1
+    chips = as_editor.get(PAGE + address).text.split("queuebar__chips")[1].split("</ul>")[0]
+    assert re.findall(r'"truncate">([^<]+)<', chips) == ["Beside the text"]
 
 
 def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:
