@@ -157,7 +157,7 @@ test("the page beside a card is the acceptor's, then the donor's, then none, and
   window.press("p");
   assert.deepEqual([place().hidden, window.asked[1]], [false, "/page/2/?words="]);
   window.press("p");
-  assert.equal(window.asked[1], "/page/1/?words=warm+boots");
+  assert.equal(window.asked[1], `/page/1/?words=warm+boots&start=${OWN[0]}&end=${OWN[1]}`);
   window.press("p");
   assert.equal(place().hidden, true);
   window.press("pj");

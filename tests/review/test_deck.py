@@ -156,6 +156,18 @@ def test_a_page_is_shown_by_paragraphs_with_the_words_marked_once(project, as_ed
     assert "No text of this page was imported" in text(as_editor.get(f"{PAGE}page/{make_page(project).pk}/"))
 
 
+def test_the_words_of_a_link_are_marked_in_the_donors_text_where_the_card_has_them(project, as_editor):
+    body = "Wear warm boots.\n\nThen dry warm boots at night."
+    page = make_page(project, body=body)
+    start = body.rindex("warm")
+    asked = {"words": "Warm boots", "start": start, "end": start + 10}
+    [first, second] = as_editor.get(f"{PAGE}page/{page.pk}/", asked).context["text"].paragraphs
+    assert (first.words, second.before, second.words) == ("", "Then dry ", "warm boots")
+    for moved in ({"start": 1, "end": 11}, {"start": "x", "end": 11}, {"start": 9**18, "end": 9**18 + 10}):
+        [first, second] = as_editor.get(f"{PAGE}page/{page.pk}/", asked | moved).context["text"].paragraphs
+        assert (first.words, second.words) == ("warm boots", "")
+
+
 def test_a_long_or_hostile_page_is_shown_in_part_and_as_text(project, as_editor):
     page = make_page(project, title=EVIL, body=f"{EVIL}\n" * (MAX_PARAGRAPHS + 1))
     content = as_editor.get(f"{PAGE}page/{page.pk}/", {"words": EVIL}).content.decode()

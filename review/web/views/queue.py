@@ -135,12 +135,14 @@ def page_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """A page as text, from what the import holds, to be looked at beside a card."""
     membership = member(request, slug, needs=Role.VIEWER)
     page = get_object_or_404(membership.project.pages.select_related("category"), pk=pk)
+    start, end = (request.GET.get(name, "") for name in ("start", "end"))
+    place = (int(start), int(end)) if is_id(start) and is_id(end) else None
     context = {
         "project": membership.project,
         "membership": membership,
         "section": "queue",
         "page": page,
-        "text": page_text(page, request.GET.get("words", "")),
+        "text": page_text(page, request.GET.get("words", ""), place),
     }
     template = "review/_page_text.html" if is_fragment(request) else "review/page_text.html"
     return render(request, template, context)

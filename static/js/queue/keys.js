@@ -59,8 +59,8 @@ function readPages(card) {
   place.dataset.showing = turn;
   place.hidden = !turn;
   if (!turn) return place.replaceChildren();
-  const anchor = turn === link.dataset.donorText ? words.anchorField(card)?.value || "" : "";
-  htmx.ajax("GET", `${turn}?${new URLSearchParams({ words: anchor })}`, { target: place, swap: "innerHTML" });
+  const query = turn === link.dataset.donorText ? words.queryOf(card) : "words=";
+  htmx.ajax("GET", `${turn}?${query}`, { target: place, swap: "innerHTML" });
 }
 
 // What an action does to the open card.

@@ -70,6 +70,14 @@ function marked(excerpt) {
   return words.length ? [words[0], words.at(-1)] : null;
 }
 
+// The words of the anchor and, where they are marked in the text, their place in it, as a query.
+export function queryOf(card) {
+  const shown = shownExcerpt(card);
+  const pieces = shown ? piecesOf(shown).filter((piece) => piece.classList.contains("is-anchor") && fromOf(piece)) : [];
+  const place = pieces.length ? { start: fromOf(pieces[0]), end: toOf(pieces.at(-1)) } : {};
+  return new URLSearchParams({ words: anchorField(card)?.value || "", ...place });
+}
+
 // Moves an end of the anchor by a word: the last word, or with `atStart` the first; by more, where one alone would leave
 // a bracket open. False where a link is in the way.
 export function moveEnd(card, step, atStart) {
