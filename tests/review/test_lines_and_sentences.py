@@ -294,12 +294,6 @@ def test_a_second_person_and_the_draft_show_the_sentence(project, gap, client_fo
     assert row.sentence == "New sentence: Mind <mark>wind &amp; weather</mark>."
 
 
-def test_the_filter_says_that_beside_the_text_is_all_that_is_not_in_it(client, project, editor, gap):
-    client.force_login(editor)
-    page = client.get(reverse("queue", args=[project.slug]), {"placement": "related"}).content.decode()
-    assert "Beside the text: all but those in the text" in page
-
-
 def format_of(name: str) -> Format:
     fmt = by_name(name)
     assert fmt is not None
