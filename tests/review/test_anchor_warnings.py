@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from linker.engine.anchors.diversity import word_set
 from linker.matching.anchor_use import may_repeat
 from linker.matching.tiers import retier
-from linker.models import CandidateEdge, Project, SearchQuery, Tier
+from linker.models import AnchorRepeats, CandidateEdge, Project, SearchQuery, Tier
 from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES, beforehand
 from review.decisions import decide_edges
@@ -389,7 +389,8 @@ def _step(project: Project, edges: list[CandidateEdge], editor: User, step: tupl
 def test_proposals_keep_to_the_limit_unless_a_person_overruled_it_or_nothing_else_fits(steps, links, scores):
     """Whatever is retiered, accepted, edited and undone: a suggestion that is seen carries words used up only where all
     of its own words are, and an accepted link only where the decision says that somebody overruled it."""
-    project = make_project(slug=f"p{Project.objects.count()}-{CandidateEdge.objects.count()}")
+    slug = f"p{Project.objects.count()}-{CandidateEdge.objects.count()}"
+    project = make_project(slug=slug, anchor_repeats=AnchorRepeats.ASK)
     editor = make_member(project)
     target = make_page(project, title="Boots")
     for _ in range(links):

@@ -190,7 +190,7 @@ def test_a_link_whose_words_the_text_lacks_goes_where_the_project_has_them_go(pr
     was = columns(edge)
     card = as_editor.get(f"/p/shop/queue/{edge.pk}/").content.decode()
     assert f'name="proposed" value="{setting}"' in card
-    assert ("says where this project puts such a link" in card) == (setting != "gap")
+    assert ("the place that the project’s settings chose" in card) == (setting != "gap")
     assert results(send(as_editor, decision(edge))) == ["saved"]
     assert where_of(accepted := CandidateEdge.objects.get(pk=edge.pk)) == setting
     assert (accepted.anchor, accepted.edited) == ("other shoes", False)
