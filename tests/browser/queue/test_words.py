@@ -212,7 +212,7 @@ def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(
     )  # fmt: skip
     reload(at_queue)
     expect_open(at_queue, gap)
-    at_queue.keyboard.press("1")
+    at_queue.keyboard.press("2")  # after those that have a place
     expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("in the list at the end")
     expect(card(at_queue).locator("[data-warnings]")).to_contain_text("holds these words only in a link")
     press(at_queue, "ww")
