@@ -21,8 +21,9 @@ TERMS = {
         "of the address."
     ),
     _("content gap"): _(
-        "The link belongs in the text, but the text has no suitable words for it, so an editor would have to add a "
-        "sentence. Products and pages with hardly any text have no content gaps: links from them go beside the text."
+        "The link belongs in the text, but the text has no words for it that are sure enough, so an editor would have"
+        " to add a sentence. A card is called so only where that sentence is asked for. Products and pages with "
+        "hardly any text have no content gaps: links from them go beside the text."
     ),
     _("crawl depth"): _("How many clicks a page is away from the home page."),
     _("donor"): _("The page that a suggested link is placed on. Good donors are found and crawled often."),
@@ -47,8 +48,8 @@ TERMS = {
     ),
     _("placement"): _(
         "Where the link goes: on words in the text of the donor, on a line of its own after a paragraph, in the list "
-        "at the end, or into a sentence that is still to be written (content gap). Beside the text means a line of its "
-        "own or the list."
+        "at the end, or into a sentence that is still to be written (content gap). The last three are beside the "
+        "text."
     ),
     _("probability"): _(
         "How likely an editor is to approve the suggestion unchanged. Of a hundred suggestions at 80%, "
