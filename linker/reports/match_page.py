@@ -193,7 +193,10 @@ def _approval(approval: ApprovalReport) -> str:
     if not decisions:
         own = _("This project has no decisions yet that could adjust it.")
     else:
-        own += " " + _("Unlike the ranker, it learns from rejections of the words, too.")
+        own += " " + _(
+            "The ranker learns from decisions only where the site has few links, and never from rejections of the "
+            "words."
+        )
     return f"{shipped} {own % {'decisions': number(decisions)}}"
 
 
