@@ -15,7 +15,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = (ROOT / "docs" / "benchmarks.md").read_text()
-NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+NUMBERS = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
