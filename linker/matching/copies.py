@@ -34,7 +34,6 @@ TEXTS_AT_A_TIME = 500
 CHARACTERS = 40_000  # of a text that are looked at
 _GONE = (0, "", "", "", "", "")  # a page that was deleted since
 
-
 # A copy `p`, of the twins `t`, that says it is in another language than its text, where another page of its group says
 # the language of the text: a page that waits for its translation. Its readers are to be led to pages of their language.
 _SAID = "split_part(replace(lower(trim({}.language)), '_', '-'), '-', 1)"

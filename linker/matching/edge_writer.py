@@ -180,8 +180,7 @@ def _known_edges(sources: NDArray[np.int64]) -> dict[tuple[int, int], KnownEdge]
     """What these donors have already, by source and target."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT source_id, target_id, score, worth, {sure_sql()}, {sql(UNDECIDED)} "
-            "FROM linker_candidateedge "
+            f"SELECT source_id, target_id, score, worth, {sure_sql()}, {sql(UNDECIDED)} FROM linker_candidateedge "
             "WHERE source_id = ANY(%s)",
             [sources.tolist()],
         )

@@ -361,7 +361,7 @@ def test_the_card_says_what_each_reason_does(as_editor, edge):
     assert "Wrong acceptor 2 Never this acceptor from Tips" in said
     assert "Poor anchor 3 Never “Warm winter boots” for this acceptor" in said
     assert "Too many links on this page 5 This donor takes no more links" in said
-    assert "Not relevant 1 Hides this pair, teaches the ranking" in said
+    assert "Not relevant 1 Hides this pair, teaches the next match" in said
     assert "for this acceptor Hides this pair, teaches the choice of words" in said
     assert "for good until either page changes for 90 days" in said
 
